@@ -14,18 +14,21 @@ from filterkit.data.schema import Schema
 
 
 def resize_batches(batches: Iterable[Batch], schema: Schema, size: int) -> Iterator[Batch]:
-    """Yield the rows of `batches`, in order, in new batches of about `size` bytes, by `estimate_row_bytes`.
+    """Yield the rows of `batches`, in order, in new batches of about `size` bytes, as `estimate_row_bytes` counts them.
 
-    Where a new batch ends depends on the rows alone, not on the batches that they come in. No new batch is empty.
-    `schema` is the schema of all these batches.
+    Where a new batch ends depends on the rows alone, not on the batches that they come in. No new batch is empty; if
+    there are no rows, none is yielded. `schema` is the schema of all batches, old and new.
     """
 
     def yield_numbered_pieces() -> Iterator[tuple[int, Batch]]:
-        """Cut `batches` into pieces, one for each new batch that has rows of it; yield its number, then the piece."""
+        """Cut each batch where new batches end; yield for each piece the number of its new batch, and the piece.
+
+        The numbers ascend, and some are left out.
+        """
         begin = 0  # the byte at which the next row begins
         for batch in batches:
             n_bytes = estimate_row_bytes(batch)
-            number = (begin + np.cumsum(n_bytes) - n_bytes) // size  # of the new batch; some numbers are left out
+            number = (begin + np.cumsum(n_bytes) - n_bytes) // size  # of the new batch of each row
             begins = np.flatnonzero(np.diff(number, prepend=-1)).tolist()
             for first, stop in pairwise([*begins, len(batch)]):
                 yield int(number[first]), batch.rows(first, stop)
@@ -36,7 +39,10 @@ def resize_batches(batches: Iterable[Batch], schema: Schema, size: int) -> Itera
 
 
 def estimate_row_bytes(batch: Batch) -> Ints:
-    """Estimate the bytes of memory that the numbers and texts of each row take: int64 (rows,), at least 8."""
+    """Estimate the bytes of memory that each row of a batch takes: int64 (rows,), each at least 8.
+
+    Counted are the stored values of X, texts and bags, and 8 bytes for the row itself; dates, class and weight are not.
+    """
     n_values = np.diff(batch.csr.indptr) if batch.sparse else np.full(len(batch), batch.schema.width)
     n_bytes = (n_values.astype(np.int64) + 1) * 8  # of a float64, and of the row itself
     if batch.passthrough is not None:

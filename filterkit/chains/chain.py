@@ -51,7 +51,7 @@ class Chain:
 
     Attributes
     ----------
-    stages : the list of stages.
+    stages : the list of stages, in order; it may be empty.
 
     Raises
     ------
@@ -76,9 +76,18 @@ class Chain:
     def parse(cls, text: str | list[str], plugins: Registry | None = None) -> Chain:
         """Make a chain of a text as on the command line, or of a list of its words.
 
-        `plugins` is the registry that knows the stages; None for that of all installed plugins. Raise UsageError if a
-        stage or an option is unknown (the message suggests a similar one), a quote is not closed, or there are more
-        than 1,000 stages; and TypeError if `text` is something else.
+        The word ``--help`` prints the help of its stage, and raises `click.exceptions.Exit`.
+
+        Parameters
+        ----------
+        text : the text, or the list of words; "" or [] for a chain without stages.
+        plugins : the registry that knows the stages; None for that of this process, with all installed plugins.
+
+        Raises
+        ------
+        UsageError : a stage, an option or its value is unknown (the message suggests a similar one), a quote is not
+            closed, or there are more than 1,000 stages.
+        TypeError : `text` is neither a text, a list nor a tuple.
         """
         if not isinstance(text, (str, list, tuple)):
             raise TypeError(f"give a chain as a text, not {type(text).__name__}")
@@ -133,7 +142,8 @@ class Chain:
             by `from_pandas` or `from_arrow`; or `Rows`, which have an engine, so that `jobs` and `engine` are ignored.
             Between passes, up to an eighth of `memory` of a stream is in memory, and the rest in a temporary file.
         jobs : the number of threads, or of the engine's workers.
-        memory : bytes; an eighth bounds a contingency table, and a larger table is counted in strips of columns.
+        memory : bytes, at least 0; an eighth bounds a statistic such as the contingency table. A larger one is computed
+            in strips of columns.
         engine : where the work runs: an open engine; its name, as for ``--engine``; or the object that an engine works
             on, such as a `distributed.Client`, which stays open. The result does not depend on `jobs`, `memory` and
             `engine`.
@@ -143,9 +153,10 @@ class Chain:
         Raises
         ------
         StageError : a stage cannot be fitted on these rows.
-        FilterkitError : `rows` is something else, such as a path or an array; the message says what to give instead.
-        UsageError : there is no such engine; `jobs` is less than 1, or `memory` less than 0; or two stages write to one
-            file.
+        FilterkitError : `rows` has no batch, or is something else, such as a path or an array; the message says what to
+            give instead.
+        UsageError : there is no such engine; `jobs` is no whole number of at least 1, or `memory` no number of at least
+            0; or two stages write to one file.
         """
         with (
             StageProgress(progress, len(self.stages), "fitted") as report,
@@ -162,10 +173,11 @@ class Chain:
         engine: Any = LocalEngine.name,
         progress: bool | None = None,
     ) -> tuple[FittedChain, Batch]:
-        """Fit every stage, and return the fitted chain and the transformed training rows that the command line writes.
+        """Fit every stage; return the fitted chain, and the training rows as they come out of it, in one batch.
 
-        These are the rows that the stages choose, in their order; cross-fitted stages transform each row by what they
-        learned from other rows. Parameters and errors are those of `fit`.
+        As in the output of the command line, the batch has the rows that training stages choose, in the order that they
+        choose, and cross-fitted stages transform each row by what they learned from other rows. Parameters and errors
+        are those of `fit`.
         """
         with (
             StageProgress(progress, len(self.stages), "fitted") as report,
@@ -177,11 +189,21 @@ class Chain:
     def fit_rows(
         self, rows: Rows, memory: int = DEFAULT_MEMORY, report: ReportProgress | None = None
     ) -> tuple[FittedChain, Rows]:
-        """Fit every stage, and return the fitted chain, and the training rows as they come out of it.
+        """Fit every stage; return the fitted chain, and the training rows as they come out of it.
 
-        These rows can be mapped over until the source of `rows` is closed. After each group of stages that are fitted
-        together, ``report(n_fitted, rows)`` is called with the number of stages fitted so far and the rows that come
-        out of them; None: nothing is called. Parameters and errors are otherwise those of `fit`.
+        These rows can be mapped over until the source of `rows` is closed.
+
+        Parameters
+        ----------
+        rows : the training rows.
+        memory : bytes, as for `fit`.
+        report : called as ``report(n_fitted, rows)`` after each group of stages that are fitted together, with the
+            number of stages fitted so far, and the rows that come out of them. None: nothing is called.
+
+        Raises
+        ------
+        StageError : a stage cannot be fitted on these rows.
+        UsageError : two stages write to one file.
         """
         writers: dict[str, str] = {}  # the name of the stage that writes to each file
         for stage in self.stages:
@@ -198,10 +220,10 @@ class Chain:
 
 @contextmanager
 def open_training_rows(rows: Any, engine: Any, jobs: int, memory: int) -> Iterator[Rows]:
-    """Return a context that gives the `Rows` made of whatever `Chain.fit` accepts, and closes them at its end.
+    """Return a context that gives `Rows` made of whatever `Chain.fit` accepts, and closes them at its end.
 
-    An engine that is made for them is closed, too; an engine of the caller stays open, and so do `Rows`, which are
-    given as they are. Parameters and errors are those of `Chain.fit`.
+    An engine that it makes is closed, too; an engine of the caller stays open. `Rows` are given as they are, and stay
+    open. Parameters and errors are those of `Chain.fit`.
     """
     if isinstance(rows, Rows):
         yield rows
@@ -231,8 +253,10 @@ def open_training_rows(rows: Any, engine: Any, jobs: int, memory: int) -> Iterat
 
 @contextmanager
 def suggest_stages_in_errors() -> Iterator[None]:
-    """Return a context that completes the message of a `StageError` raised in it: it names the stages that can mend the
-    data, if there are any."""
+    """Return a context that completes the message of a `StageError` raised in it.
+
+    The message then names the stages that can mend the data, if `StageError.lacks` says that there are such.
+    """
     try:
         yield
     except StageError as error:
@@ -247,13 +271,13 @@ def check_unseen_option(unseen: Any) -> None:
 
 
 class FittedChain:
-    """A fitted chain: transforms batches of the training schema to batches of `schema`.
+    """A fitted chain, which transforms batches with the attributes of the training rows to batches of `schema`.
 
     Attributes
     ----------
-    chain : the stages and their options.
+    chain : the chain that was fitted.
     incoming : the schema of the training rows.
-    stages : the fitted stages.
+    stages : a list of the fitted stages, in order, one for each of ``chain.stages``.
     """
 
     def __init__(self, chain: Chain, incoming: Schema, stages: list[Fitted]) -> None:
@@ -284,13 +308,14 @@ class FittedChain:
 
         Parameters
         ----------
-        top : the number of rows of each table; None for all.
+        top : the most rows that each table gets; None for all.
 
         Returns
         -------
-        For each stage a dict: its ``words`` on the command line, and ``learned``, a list of tables, without those that
-        have no rows. A table is a dict of its ``title``, which may be "", its ``head``, the names of its columns, its
-        ``rows``, and ``more``, the number of rows left out.
+        list of a dict for each stage: ``words`` is the list of its words on the command line, and ``learned`` a list of
+        tables, [] if it has learned nothing. Each table is a dict. Its ``title`` is a text, which may be ""; its
+        ``head`` a list of the names of its columns; its ``rows`` a list of lists; and ``more`` the number of rows that
+        are left out.
         """
         schemas = [self.incoming, *(fitted.schema for fitted in self.stages)]
         return [
@@ -303,18 +328,17 @@ class FittedChain:
 
     @property
     def schema(self) -> Schema:
-        """The schema of the outgoing batches."""
+        """The schema of the outgoing batches; `incoming` itself without stages."""
         return self.stages[-1].schema if self.stages else self.incoming
 
     def transform(self, batch: Batch | Table, *, unseen: str = "error", progress: bool | None = None) -> Batch:
         """Transform a batch, and return the result; attributes are matched to those of the training rows by name.
 
-        A data frame of pandas or Polars, or another table with ``__arrow_c_stream__``, becomes a batch first.
         `filterkit.data.alignment` says how attributes are matched.
 
         Parameters
         ----------
-        batch : the rows.
+        batch : the rows: a batch, or a data frame of pandas or Polars, or another table with ``__arrow_c_stream__``.
         unseen : how to read a nominal value that the training rows did not declare: ``error`` refuses the batch, and
             ``missing`` makes the value missing, with a `ConversionWarning`.
         progress : whether to show how many stages have transformed the rows, once it takes longer than a second.
@@ -322,7 +346,8 @@ class FittedChain:
 
         Raises
         ------
-        FilterkitError : the attributes are not those of the training rows, or parts of the batch contradict each other.
+        FilterkitError : the attributes are not those of the training rows, or the arrays of the batch contradict its
+            schema; or `batch` is something else.
         StageError : a stage cannot transform a value.
         UsageError : `unseen` is something else.
         """
@@ -349,9 +374,10 @@ class FittedChain:
 
 
 def summarize_learned(fitted: Fitted, incoming: Schema) -> str:
-    """Return a short text on what a stage has learned: up to three rows of its first table with rows, or ``nothing``.
+    """Return a short text on what a stage has learned: the first two cells of up to three rows of a table.
 
-    `incoming` is the schema of the batches that come to the stage.
+    It is the first table that has rows; if none has, the text is ``nothing``. `incoming` is the schema of the batches
+    that come to the stage.
     """
     for table in filter(lambda table: table.rows, fitted.describe(incoming, _MOST_SHOWN)):
         rows = [" ".join([str(row[0]), *map(format_learned_value, row[1:2])]) for row in table.rows]

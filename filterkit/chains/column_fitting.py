@@ -51,7 +51,7 @@ def fit_in_passes(stages: Sequence[ColumnStage], rows: Rows, memory: int) -> Pas
 
     Parameters
     ----------
-    stages : at least one.
+    stages : at least one; each learns by `fit_columns`.
     rows : the training rows as they come to the first of them.
     memory : bytes, as for `Chain.fit`. The result does not depend on it.
     """
@@ -88,15 +88,15 @@ def fit_in_passes(stages: Sequence[ColumnStage], rows: Rows, memory: int) -> Pas
 def can_share_statistic(
     earlier: ColumnStage, later: ColumnStage, n_unlabelled: float = 0, n_weighted: float = 0
 ) -> bool:
-    """Return whether a later stage can learn from the statistic of an earlier one, and needs no pass of its own.
+    """Return whether a later stage can learn from the table of an earlier one, pushed through the stages in between.
 
-    The statistic is then transformed by the fitted stages in between.
+    It then needs no pass of its own. Return False if `earlier` learns from another statistic than a table.
 
     Parameters
     ----------
     earlier, later : the stages.
-    n_unlabelled, n_weighted : the number of training rows without a class, and of those with another weight than 1; by
-        default there are none.
+    n_unlabelled : the number of training rows without a class.
+    n_weighted : the number of training rows with another weight than 1.
     """
     if not issubclass(earlier.learns_from, ContingencyTable):
         return False
@@ -107,15 +107,15 @@ def can_share_statistic(
 
 
 class Strip(NamedTuple):
-    """Holds the statistic of a range of columns over all training rows.
+    """Holds the statistic of a range of columns over all training rows, computed in one pass.
 
     Attributes
     ----------
     statistic : the statistic, or the handle of it that `Engine.keep` gives.
-    low, high : the first column, and the one after the last.
-    counts : float64 (4,): the sum of the weights of the rows; the number of rows with another weight than 0; of rows
-        without a class; and of rows with another weight than 1. If the stage needs a class, the first two are those of
-        the rows with a class.
+    low, high : the number of the first column, and of the one after the last.
+    counts : float64 (4,). Of the rows that count for the stage, which are those with a class if it needs one: the sum
+        of their weights, and how many have another weight than 0. Then, of all rows: how many have no class, and how
+        many have another weight than 1.
     """
 
     statistic: Any
@@ -132,26 +132,29 @@ def fit_strip_by_strip(
     memory: int,
     strip: Strip | None = None,
 ) -> Passes[tuple[FittedColumns, list[State], Strip | None]]:
-    """Fit a stage by a statistic of all columns; each pass computes it for one range of columns, the strip.
+    """Fit a stage by a statistic, which each pass computes for one range of columns: a strip.
 
-    This is a generator, which yields the queries of each pass. Run it by `run_passes`. The stage learns from a strip in
-    ranges of columns so small that it can work on each within an eighth of `memory`. Raise StageError if it cannot be
-    fitted on these rows.
+    This is a generator, which yields the queries of each pass. Run it by `run_passes`. The stage learns from each strip
+    in ranges of columns, so small that it can work on one within an eighth of `memory`, but of at least one column.
+    Raise StageError if it cannot be fitted on these rows.
 
     Parameters
     ----------
-    stage : learns from the statistic.
-    count_rows : ``count_rows(batch, columns=columns)`` returns the statistic of some columns of a batch.
-    learn : ``learn((statistic, first column, stop))``, which the engine calls, learns from a range of columns. It
-        returns a list of states, and float64 (classes,), the weight of the rows of each class.
+    stage : the stage.
+    count_rows : ``count_rows(batch, columns=columns)`` returns the statistic of some columns of a batch; it must be
+        picklable.
+    learn : ``learn((statistic, first, stop))`` lets the stage learn from a range of the columns in the statistic,
+        counted from 0. It returns a list of one or more states, and float64 (classes,), the weight of the rows of each
+        class. The engine calls it, so it must be picklable.
     rows : the training rows as they come to the stage.
-    memory : bytes, as for `Chain.fit`; they bound a strip.
-    strip : the statistic of all columns, if it is known; None to compute it.
+    memory : bytes, as for `Chain.fit`; an eighth bounds a strip of more than one column.
+    strip : the strip of all columns, if it is known; None to compute strips.
 
     Returns
     -------
-    The fitted stage, which has the first of the states that `learn` returns; a list of the other states; and the strip
-    if it has all columns, else None. The states of all ranges are joined.
+    fitted : the fitted stage, made from the first state of each list that `learn` returned, joined for all columns.
+    others : the other states, each joined in the same way.
+    strip : the strip of all columns; None if there were several strips.
     """
     engine, budget, width = rows.source.engine, memory // STATISTIC_DIVISOR, rows.schema.width
     stored: list[Any] = []  # where the states of each range of columns are in the file, if there are several
@@ -179,18 +182,18 @@ def fit_strip_by_strip(
 def _compute_strip(
     stage: ColumnStage, count_rows: Callable[..., Statistic], rows: Rows, low: int, high: int, budget: int
 ) -> Passes[Strip]:
-    """Compute in one pass the `Strip` that begins at column `low` and ends at `high` or before; run it by `run_passes`.
+    """Compute the strip that begins at column `low` and ends before column `high`, in one pass.
 
-    While the merged statistic takes more than half of `budget` bytes, the later half of its columns is dropped, down to
-    one column. Without a batch, the statistic is that of no rows. Statistics of batches wait until together they take
-    as much memory as what has been merged, so that each cell of a table takes part in few merges. Raise StageError if
-    the sum of all weights cannot be computed exactly.
+    The strip ends earlier if its statistic would take more than half of `budget` bytes: as often as needed, the later
+    half of the columns is cut away, until one is left. If there are no batches, the statistic is that of no rows. Raise
+    StageError if the sum of all weights cannot be computed exactly. This is a generator; run it by `run_passes`.
     """
     engine, counts = rows.source.engine, np.zeros(4)
-    held: list[Any] = []  # by the engine: statistics of batches, of which those at the beginning are merged
+    # Statistics, or handles of them that the engine keeps: what has been merged, and those of batches after that.
+    held: list[Any] = []
 
     def merge_statistics_within_budget() -> None:
-        """Merge all statistics in `held` into one, and halve its columns until it takes half the budget, or has one."""
+        """Merge the statistics in `held` into one, and halve its columns while it takes more than half of `budget`."""
         nonlocal high
         while True:
             held[:] = [engine.reduce(partial(_merge_first_columns, high - low, engine.jobs), held)]
@@ -199,7 +202,11 @@ def _compute_strip(
             high = (low + high) // 2
 
     def add_batch_statistic(result: tuple[Any, Floats]) -> None:
-        """Add the statistic and counts of a batch to `held` and `counts`; merge if many or large statistics wait."""
+        """Add the statistic and counts of a batch to `held` and `counts`; merge if many or large statistics wait.
+
+        They wait until together they take as much memory as what has been merged, so that each cell of a table takes
+        part in few merges.
+        """
         held.append(result[0])
         np.add(counts, result[1], out=counts)
         first, *waiting = (each.nbytes for each in held)
@@ -217,8 +224,11 @@ def _compute_strip(
 
 
 def store_states(scratch: Scratch, states: list[State]) -> list[dict[str, list[Stored]]]:
-    """Store the arrays of states in a file; return a dict for each state: under the name of an entry, its parts in
-    the file, which are one array, or the lengths and the values of a `Ragged`."""
+    """Store the arrays of states in a file; return a dict for each state that says where they are.
+
+    Under the name of each entry it has a list of one `Stored` for an array, or of two for a `Ragged`: its lengths and
+    its values.
+    """
     return [
         {
             key: scratch.store([value.lengths, value.values] if isinstance(value, Ragged) else [value])
@@ -229,10 +239,10 @@ def store_states(scratch: Scratch, states: list[State]) -> list[dict[str, list[S
 
 
 def join_states(scratch: Scratch, stored: list[Any]) -> list[State]:
-    """Read the states that `store_states` stored for each range of columns, and return the states of all columns.
+    """Join the states that were stored for each range of columns; return the same number of states, for all columns.
 
-    `stored` is a list of what it returned for each range, in order. The values of `Ragged` arrays, which may be large,
-    stay in the file, and are mapped into memory.
+    `stored` is a list of what `store_states` returned for each range, in order. Arrays are read into memory; the values
+    of `Ragged` arrays, which may be large, stay in the file, and are mapped into memory.
     """
     give_back_freed_memory()  # of fitting, which may be as large
     joined: list[State] = []
@@ -253,7 +263,10 @@ def join_states(scratch: Scratch, stored: list[Any]) -> list[State]:
 def _compute_statistic_and_counts(
     compute_statistic: Callable[[Batch], Any], supervised: bool, batch: Batch
 ) -> tuple[Any, Floats]:
-    """Return the statistic of a batch, by `compute_statistic`, and its counts, float64 (4,), as in `Strip`."""
+    """Return the statistic of a batch, as `compute_statistic` computes it, and the batch's part of `Strip.counts`.
+
+    `supervised` says whether only rows with a class count.
+    """
     is_known, weights = batch.class_known, batch.row_weights
     counted = weights[is_known] if supervised else weights
     sums = [counted.sum(), *map(np.count_nonzero, (counted, ~is_known, weights != 1))]
@@ -265,9 +278,12 @@ def _merge_first_columns(n_columns: int, jobs: int, statistics: list[Statistic])
 
 
 def _learn_from_column_range(counted_for: ColumnStage, stage: ColumnStage, item: tuple[Statistic, int, int]) -> Learned:
-    """Let a stage learn from the columns of an item, ``(statistic, first column, stop)``.
-    Return a list with the state as its only element, and float64 (classes,), the weight of the rows of each class. The
-    statistic was computed for `counted_for`, this stage or an earlier one, and pushed through the stages from there."""
+    """Let a stage learn from some columns: `item` is ``(statistic, first, stop)``, counted from 0 in the statistic.
+
+    Return a list with the state as its only element, and float64 (classes,), the weight of the rows of each class; (1,)
+    if the stage needs no class. The statistic was computed for `counted_for`, which is this stage or an earlier one; in
+    the second case it is a table that has been pushed through the stages from there.
+    """
     statistic, begin, end = item
     view = statistic.column_range(begin, end).without_other_columns()
     if isinstance(view, ContingencyTable):
@@ -277,7 +293,7 @@ def _learn_from_column_range(counted_for: ColumnStage, stage: ColumnStage, item:
 
 
 def _transform_table(fitted: FittedColumns, budget: int, table: ContingencyTable) -> ContingencyTable:
-    """Return the table of the rows that come out of a fitted stage, computed from that of the rows that come in.
+    """Push a table: compute that of the rows that come out of a fitted stage from that of the rows that come in.
 
     Once the result takes more than `budget` bytes, further columns are left out, so check its `nbytes` before use.
     """
@@ -295,9 +311,10 @@ def _transform_table(fitted: FittedColumns, budget: int, table: ContingencyTable
 
 
 def _divide_into_column_ranges(stage: ColumnStage, budget: int, statistic: Statistic) -> list[tuple[int, int]]:
-    """Split the columns of a statistic into ranges (begin, end) of about equal bytes, in order.
+    """Divide the columns of a statistic into ranges (first, stop) of about equal bytes, in order, counted from 0.
 
-    A stage can work on each within the budget, unless it is a single column. Without columns, the only range is (0, 0).
+    The stage can work on each within `budget` bytes, unless it is a single column. Without columns, the only range is
+    (0, 0).
     """
     count = max(1, min(-(-stage.working_bytes(statistic) * _WORKING // max(budget, 1)), len(statistic)))
     upto = np.arange(len(statistic) + 1)

@@ -4,8 +4,8 @@ The estimate for a value that few rows have depends on the classes of just these
 overfits. With K folds, the rows of each fold are transformed by what was learned from the other folds, and later rows
 by what was learned from all training rows.
 
-One pass counts all folds, into a table whose classes are pairs of class and fold. The table of any folds is a sum of
-its parts.
+One pass counts all folds, into a table whose classes are pairs of class and fold. The table of any folds is a sum over
+their pairs.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ from filterkit.stages.columns import ColumnStage, FittedColumns, Fold, learn_sta
 def draw_folds(y: Ints, folds: int, seed: int) -> Ints:
     """Draw the fold of each row at random: int32 (rows,), from 0; each class is spread evenly over the folds.
 
-    `y`, int (rows,), are class codes, negative for rows that do not count. These, and the only row of a class, are
-    never held out: they get the number `folds` instead.
+    `y`, int (rows,), has the class code of each row, negative for a row that does not count. Such rows, and a row that
+    is the only one of its class, are in no fold: they get the number `folds`. Equal arguments give the same folds.
     """
     fold = np.full(len(y), folds, np.int32)
     order = np.random.default_rng(seed).permutation(np.flatnonzero(y >= 0))
@@ -46,17 +46,22 @@ def draw_folds(y: Ints, folds: int, seed: int) -> Ints:
 
 
 def cross_fit(stage: ColumnStage, rows: Rows, memory: int) -> Fitted:
-    """Fit a stage on all rows and, for each of its folds, on the rows of the other folds.
+    """Fit a stage on all rows and, for each of its folds, on the rows outside the fold.
 
-    Return a `CrossFitted`; if the stage only compares the folds, a `FittedColumns`, which treats all rows alike. Rows
-    count if they have a class and a weight above 0. Raise StageError if a cross-fitting stage has more folds than there
-    are rows that count, or cannot be fitted on the rows. A stage that only compares folds then gets fewer.
+    Return a `CrossFitted`. If the stage does not cross-fit but only compares the folds, return a `FittedColumns`, which
+    treats all rows alike; such a stage gets fewer folds if there are more than rows that count. A row counts if it has
+    a class and a weight above 0. The rows are read in several passes.
 
     Parameters
     ----------
     stage : a stage whose `ColumnStage.folds` returns at least 2.
     rows : the training rows as they come to the stage.
     memory : bytes, as for `Chain.fit`.
+
+    Raises
+    ------
+    StageError : a stage that cross-fits has more folds than there are rows that count; or the stage cannot be fitted on
+        these rows.
     """
     classes = read_class_codes(rows)
     n_rows = int(np.count_nonzero(classes >= 0))
@@ -73,11 +78,17 @@ def cross_fit(stage: ColumnStage, rows: Rows, memory: int) -> Fitted:
 
 
 def _count_by_class_and_fold(fold: Ints, n_folds: int, reader: str, batch: Batch, columns: Ints) -> ContingencyTable:
-    """Return the table of a batch whose classes are pairs of class and fold: class · (n_folds + 1) + fold.
+    """Return a table of the rows of a batch with a class; its classes are pairs of class and fold.
 
-    `fold`, int32 (training rows,), is the fold of each row, or `n_folds` for none. `reader` is the name of the stage,
-    for messages, and `columns`, int64 (n,), are the columns to count. Only rows with a class count. The weights are
-    sparse if that takes less memory.
+    The code of a pair is ``class * (n_folds + 1) + fold``.
+
+    Parameters
+    ----------
+    fold : int32 (training rows,), the fold of each row from 0, or `n_folds` for none.
+    n_folds : the number of folds.
+    reader : the name of the stage, for messages.
+    batch : training rows, numbered from `batch.start`.
+    columns : int64 (n,), the numbers of the columns of X to count.
     """
     rows = select_counted_rows(batch, True, reader)
     paired = rows._replace(y=rows.y * (n_folds + 1) + fold[rows.numbers], classes=rows.classes * (n_folds + 1))
@@ -89,9 +100,13 @@ def _count_by_class_and_fold(fold: Ints, n_folds: int, reader: str, batch: Batch
 def _learn_from_all_rows_and_folds(
     stage: ColumnStage, n_folds: int, item: tuple[ContingencyTable, int, int]
 ) -> Learned:
-    """Let a stage learn from the columns of an item, ``(table of pairs of class and fold, first column, stop)``.
-    Return a list of states, and float64 (classes,), the weight of the rows of each class. The first state is learned
-    from all rows; if the stage cross-fits, one learned from the rows outside each fold follows for each fold."""
+    """Let a stage learn from some columns of a table, from all rows, and from the rows outside each fold.
+
+    `item` is ``(table, first, stop)``: a table whose classes are pairs of class and fold, and the range of its columns,
+    counted from 0. Return a list of states, and float64 (classes,), the weight of the rows of each class. The first
+    state is learned from all rows. If the stage cross-fits, a state for each fold follows, learned from the rows
+    outside it. If the stage compares the folds, what it chooses is in every state.
+    """
     paired, begin, end = item
     table = paired.column_range(begin, end).without_other_columns()
     target = table.schema.class_attribute
@@ -113,9 +128,9 @@ def _learn_from_all_rows_and_folds(
 
 
 def read_class_codes(rows: Rows) -> Ints:
-    """Read the class code of every row in one pass: int (rows,), -1 where it is unknown or the weight is 0.
+    """Read the class code of every row in one pass: int (rows,), -1 where the class is unknown or the weight is 0.
 
-    Labels, and numeric classes or targets, have no such codes: the code is 0 where they are known.
+    With labels, or a numeric class or targets, the code is 0 where they are all known. The rows must have one of these.
     """
     return np.concatenate([np.empty(0, np.int32), *rows.map(_get_class_codes)])
 
@@ -129,8 +144,13 @@ def _get_class_codes(batch: Batch) -> Ints:
 
 @dataclass(eq=False, repr=False)
 class ChosenRows(Fitted):
-    """Passes on only the training rows that `chosen`, bool (training rows,), marks, numbered anew from 0.
-    It cannot transform later rows."""
+    """Passes on only some training rows, numbered anew from 0; it cannot transform later rows.
+
+    Attributes
+    ----------
+    schema : of the rows.
+    chosen : bool (training rows,), which rows to pass on.
+    """
 
     schema: Schema
     chosen: Bools
@@ -141,9 +161,9 @@ class ChosenRows(Fitted):
 
 
 def _make_table_of_chosen_folds(table: ContingencyTable, chosen_folds: Bools) -> ContingencyTable:
-    """Make the table that counts the classes of the rows of some folds, from one that counts pairs of class and fold.
+    """Make the table of the rows of some folds, by class, from one whose classes are pairs of class and fold.
 
-    `chosen_folds`, bool (folds + 1,), says which folds to count; the last stands for the rows in no fold.
+    `chosen_folds`, bool (folds + 1,), says which folds to count; its last element stands for the rows in no fold.
     """
     classes = len(table.total_parts) // len(chosen_folds)
     group = np.where(chosen_folds, np.arange(classes)[:, None], -1).ravel()
@@ -162,8 +182,8 @@ class CrossFitted(FittedColumns):
     Parameters
     ----------
     whole : the stage, fitted on all rows; transforms later rows, and training rows in no fold.
-    states : what the stage has learned from the rows outside each fold.
-    fold : int32 (rows,), the fold of each training row; ``len(states)`` for none.
+    states : what the stage has learned from the rows outside each fold, in the order of the folds.
+    fold : int32 (training rows,), the fold of each row from 0; ``len(states)`` for none.
     """
 
     def __init__(self, whole: FittedColumns, states: list[State], fold: Ints) -> None:

@@ -20,12 +20,12 @@ from filterkit.stages.selective import SelectiveStage
 
 
 class FittingStep(NamedTuple):
-    """Describes a step of fitting a chain: some stages that are fitted together, in one pass, several, or none.
+    """Describes a step of fitting a chain: stages that are fitted in the same passes over the rows, if they need any.
 
     Attributes
     ----------
-    passes : the number of passes, or a text such as ``"1 or more"``; 0 for none.
-    stages : the names of the stages that are fitted in these passes.
+    passes : the number of passes, or a text such as ``"1 or more"``; 0 if the stages learn nothing.
+    stages : the names of the stages, in order.
     how : a few words on how they are fitted.
     """
 
@@ -40,8 +40,9 @@ class FittingExplanation(NamedTuple):
     Attributes
     ----------
     steps : the steps, in order.
-    schema : of the rows that come out; None if that depends on the rows.
-    most : the most columns that may come out; None if that depends on the rows.
+    schema : a schema with the columns that come out; None if these depend on the rows. A column stage may still change
+        their types and labels.
+    most : the most columns that may come out; None if the rows decide that, too.
     tables : whether a stage learns from a statistic that takes more memory for more distinct values, as a table does.
     """
 
@@ -54,7 +55,7 @@ class FittingExplanation(NamedTuple):
 def explain_fitting(stages: Sequence[Stage], incoming: Schema) -> FittingExplanation:
     """Explain how stages would be fitted on rows of the schema `incoming`, as far as that follows from the schema.
 
-    Raise StageError if a stage that learns nothing cannot work on its schema.
+    Raise StageError if a stage that learns nothing cannot work on the schema that comes to it.
     """
     schema: Schema | None = incoming
     most: int | None = incoming.width
@@ -82,7 +83,9 @@ def explain_fitting(stages: Sequence[Stage], incoming: Schema) -> FittingExplana
 
 def _describe_steps(group: Sequence[Stage], is_numeric: bool) -> Iterator[FittingStep]:
     """Yield the steps in which a group of stages is fitted; column stages that learn from one statistic share a step.
-    `is_numeric` says whether the class is a number, whose quantiles take a pass of their own."""
+
+    `is_numeric` says whether the class is numeric: a stage that needs it takes one more pass, for its quantiles.
+    """
     stage, names = group[0], (group[0].name,)
     if learns_from_statistic(stage):
         statistic = stage.learns_from

@@ -37,7 +37,13 @@ class _ColumnScorer(ColumnStage):
     """Scores every column by several metrics, and finds its best test: the threshold or label with the highest score.
 
     The first metric that needs a class decides which test is best, or else the first metric. With a numeric class, or
-    without a metric, there are no tests. The values stay as they are.
+    without a metric, no tests are looked for. The fitted stage leaves values as they are; the scores are in its state.
+
+    Parameters
+    ----------
+    names : the names of the metrics; may be empty.
+    options : those of `score_columns` by name, for metrics that compare a class with the rest.
+    seed : for metrics that work by chance.
     """
 
     name = "scores"
@@ -82,35 +88,48 @@ def scores(
     jobs: int = 1,
     memory: int = DEFAULT_MEMORY,
 ) -> pa.Table:
-    """Score every feature by several metrics.
+    """Score every feature by several metrics, and return a table of the scores, the best features first.
 
     Parameters
     ----------
     rows : as for `Chain.fit`.
-    metrics : the name of a metric, or the names of several, each once; or of stages that score columns by
-        reading rows, such as relieff.
-    alpha : scores of features of the positive class are multiplied by it, and others by 1 - alpha. None: as they are.
+    metrics : a name, or several, each once: of metrics, or of stages that score columns by reading rows, such as
+        relieff.
+    alpha : from 0 to 1; scores of features that go with the positive class are multiplied by it, and others by
+        1 - alpha. None: they stay as they are.
     combine : how the scores of several classes become one, ``max``, ``mean`` or ``weighted``. None: as the metric says.
-    seed : of metrics that draw rows by chance.
+    seed : for metrics and stages that work by chance.
     jobs, memory : as for `Chain.fit`.
 
     Returns
     -------
-    A pyarrow table with one row for each feature, the best by the first metric first. Ties are in the order of the
-    attributes, and features that do not vary come last. Its columns are ``rank`` from 1; ``attribute``; with more than
-    two classes ``class``, the one that the feature separates best from the rest; ``threshold``, where it does; if
-    there are nominal features ``label``, which replaces their threshold; ``tp`` and ``fp``, the weights of the rows at
-    or above the threshold or with the label, and ``tpr`` and ``fpr``, their rates; and one column for each metric. If
-    no metric needs a class, ``rows`` replaces ``tp`` to ``fpr``. Class, threshold, label and counts are those of the
-    best test by the first metric that needs a class, or else by the first. They are null for a feature that does not
-    vary. With a numeric class, or without a metric, there are no tests, and all these columns are left out.
+    A pyarrow table with a row for each feature. The score by the first name decides the order; ties are in the order of
+    the attributes, and features that do not vary come last. The columns are, in this order:
+
+    - ``rank``, from 1, and ``attribute``, the name of the feature;
+    - those of the best test of the feature, which selects the rows at or above a threshold, or with a label:
+
+      - ``class``, the class that the test separates best from the rest; only if a metric needs a class, there are more
+        than two, and none is declared positive;
+      - ``threshold``, null for a nominal feature;
+      - ``label``, null for a numeric feature; only if there are nominal features;
+      - ``tp`` and ``fp``, the weights of the selected rows of this class, or else of the positive class, and of the
+        selected other rows;
+      - ``tpr`` and ``fpr``, these weights divided by those of all rows of the class, and of all other rows;
+      - ``rows``, the weight of the selected rows, which replaces ``tp`` to ``fpr`` if no metric needs a class;
+
+    - one for each of `metrics`, the score.
+
+    The best test is that by the first metric that needs a class, or else by the first metric. Its columns are null for
+    a feature that does not vary. They are left out with a numeric class, or if `metrics` names only stages.
 
     Raises
     ------
-    UsageError : there is no metric, one is named twice, or one is unknown; or `alpha` or `combine` has another value.
-    StageError : there are no rows; there is no class, or a numeric one, and a metric needs another; or a stage cannot
-        score the rows.
-    FilterkitError : `rows` is something else.
+    UsageError : there is no name, one is there twice, or one is unknown; or `alpha`, `combine`, `jobs` or `memory` has
+        another value.
+    StageError : there are no features, or no rows that count; there is no class, or a numeric one, and a metric needs
+        another; or a stage cannot score the rows.
+    FilterkitError : `rows` has no batch, or is something else.
     """
     names = [metrics] if isinstance(metrics, str) else list(metrics)
     if not names:

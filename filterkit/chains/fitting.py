@@ -34,10 +34,10 @@ ReportProgress = Callable[[int, Rows], None]
 
 
 def group_stages_fitted_together(stages: Sequence[Stage]) -> Iterator[Sequence[Stage]]:
-    """Yield stages in groups that are fitted together.
+    """Yield stages, in order, in groups that are fitted together.
 
-    Column stages that follow each other are a group if they learn from a statistic of all columns, without folds. Any
-    other stage is alone.
+    A group is a run of column stages that learn from a statistic, without folds, and without `--only` and `--except`.
+    Any other stage is a group by itself.
     """
     for can_share_passes, several in groupby(
         stages, lambda stage: learns_from_statistic(stage) and not stage.chooses_attributes and not stage.folds()
@@ -47,28 +47,29 @@ def group_stages_fitted_together(stages: Sequence[Stage]) -> Iterator[Sequence[S
 
 
 class Fitting:
-    """Fits the stages of a chain, one after the other. Chains that begin with the same stages can fit these once.
+    """Fits the stages of a chain, one after the other. By `copy`, chains that begin alike fit the same stages once.
 
-    A learner may try itself on training rows that are held out. Each trial then fits all stages before the learner
-    again, except those that do the same in every trial: the stages at the head of the chain that treat each row by
-    itself. If the rows are in memory, they pass these stages once, and trials start after them. Trials also start after
-    a stage that sets the class or the labels, because these decide the folds, which all trials must share.
+    A learner may try itself on training rows that are held out. Each trial then fits the stages before the learner
+    again, but not all of them. Stages at the head of the chain that learn nothing need not be fitted again if the rows
+    are in memory: the rows pass them once, and trials start after them. Trials also start after the last stage that
+    sets the class or the labels, because these decide the folds, which all trials must share.
 
     Raise StageError if a stage cannot be fitted on these rows.
 
     Parameters
     ----------
-    stages : in order.
+    stages : the stages to fit at once, in order; [] for none.
     rows : the training rows.
     memory : bytes; see `Chain.fit`.
-    report : after each group of stages, ``report(n_fitted, rows)`` is called with the number of fitted stages and the
-        rows that come out of them; None: nothing is called.
-    has_trials : whether a stage that is fitted later has inner folds.
+    report : called as ``report(n_fitted, rows)`` after each group of stages, with the number of fitted stages, and the
+        rows that come out of them. None: nothing is called.
+    has_trials : whether a stage that will be fitted by `fit_further_stages` has inner folds.
 
     Attributes
     ----------
-    stages, fitted : the stages, and the fitted stages that were made of them.
-    rows : a list of the training rows, and of the rows that come out of each stage.
+    stages : a list of the stages that have been fitted, in order.
+    fitted : a list of the fitted stage of each.
+    rows : a list of the training rows, and then of the rows that come out of each stage.
     """
 
     def __init__(
@@ -92,7 +93,9 @@ class Fitting:
 
     def fit_further_stages(self, stages: Sequence[Stage], report: ReportProgress | None = None) -> None:
         """Fit further stages on the rows that come out of the last stage; append to `stages`, `fitted` and `rows`.
-        `report` is called as by the constructor."""
+
+        The parameters and errors are those of the constructor.
+        """
         for group in group_stages_fitted_together(stages):
             for stage, fitted in zip(group, self._fit_group(group), strict=True):
                 self._append_fitted(stage, fitted)
@@ -100,7 +103,10 @@ class Fitting:
                 report(len(self.fitted), self.rows[-1])
 
     def copy(self) -> Fitting:
-        """Return a copy, to fit other stages with. Rows in memory are transformed now, once for all copies and self."""
+        """Return a copy, which can fit other further stages than this object.
+
+        If the rows are in memory, the stages transform them now, once for all copies and this object.
+        """
         rows = self.rows[-1].transform_in_memory()
         if self._trial_rows is self.rows[-1]:
             self._trial_rows = rows
@@ -110,10 +116,10 @@ class Fitting:
         return other
 
     def _fit_group(self, group: Sequence[Stage]) -> Sequence[Fitted]:
-        """Fit a group of stages on the rows that come to it, and return them fitted.
+        """Fit a group of stages on the rows that come out of the last stage, and return the fitted stages.
 
-        A stage that is confined to some columns is fitted on these. Raise StageError if a stage needs a class
-        that the rows do not have, or it cannot be fitted on them.
+        A stage with `--only` or `--except` is fitted on the chosen columns. Raise StageError if a stage needs a class
+        that the rows do not have, or cannot be fitted on them.
         """
         stage, rows = group[0], self.rows[-1]
         check_class(stage, rows.schema)
@@ -124,7 +130,7 @@ class Fitting:
         return [fit_chosen_columns(stage, choice, lambda: self._fit_group_on_rows(group, chosen)[0])]
 
     def _fit_group_on_rows(self, group: Sequence[Stage], rows: Rows) -> Sequence[Fitted]:
-        """Fit a group of stages on some rows, and return them fitted.
+        """Fit a group of stages on all columns of `rows`, and return the fitted stages.
 
         If a stage tries itself on held-out rows, the stages before it are fitted again for each trial.
         """
@@ -145,8 +151,10 @@ class Fitting:
         return list(fitted)
 
     def _append_fitted(self, stage: Stage, fitted: Fitted) -> None:
-        """Append a stage, `fitted`, and the rows that come out of it.
-        Trials start after the stage if it does the same in all of them, or sets the class or the labels."""
+        """Append a stage to `stages`, its fitted stage to `fitted`, and the rows that come out of it to `rows`.
+
+        Decide whether trials start after this stage, as the docstring of the class says.
+        """
         check_fitted(stage, fitted)
         before = self.rows[-1]
         after = before.arrange_by(stage) if isinstance(stage, TrainingStage) else before.transform_by(fitted)
@@ -168,16 +176,19 @@ class Fitting:
 def split_inner_folds(
     earlier_stages: Sequence[Stage], rows: Rows, learner: Any, memory: int
 ) -> Iterator[tuple[Batch, Batch]]:
-    """Yield two batches for each inner fold of a learner: the rows that are not in it, and those in it.
+    """Yield two batches for each inner fold of a learner: the transformed rows outside the fold, and those in it.
 
-    A fold without rows is left out.
+    A fold without rows is left out. Rows without a class, or with the weight 0, are outside every fold, and so is the
+    only row of a class.
 
     Parameters
     ----------
-    earlier_stages : the stages before the learner, which are fitted on the other folds, and transform both batches.
-        Training stages that must see all rows, such as `write`, are left out.
-    rows : the training rows as they come to the first of these.
-    learner : says how many folds, at most one for each row that counts, and how to draw them.
+    earlier_stages : the stages before the learner, which are fitted on the rows outside the fold, and transform both
+        batches. Training stages arrange only the rows outside; those that must see all rows, such as `write`, are left
+        out.
+    rows : the training rows as they come to the first of these stages.
+    learner : the learner; its `inner_folds` and `inner_seed` are called. There are at most as many folds as rows that
+        have a class and a weight, but at least two.
     memory : bytes; see `Chain.fit`.
     """
     from filterkit.chains.crossfit import ChosenRows, draw_folds, read_class_codes  # few chains need it

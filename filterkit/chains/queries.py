@@ -28,8 +28,9 @@ class Query(NamedTuple):
     Attributes
     ----------
     rows : the rows.
-    compute : called with each batch, in any thread or process, so it and its results can be pickled.
-    collect : called with each result, in the order of the batches, in this process.
+    compute : called with each batch, or piece of a batch, in any thread or process; it and its results must be
+        picklable.
+    collect : called with each result, in the order of the rows, in this process.
     """
 
     rows: Rows
@@ -42,7 +43,7 @@ Passes = Generator[list[Query], None, T]
 
 
 def compute_merged_record(rows: Rows, compute: Callable[[Batch], R]) -> Passes[R]:
-    """Compute a record, such as a `Summary`, of each batch in one pass, and return all of them merged into one.
+    """Compute a record, such as a `Summary`, of each batch, in one pass, and return the records merged into one.
 
     This is a generator, which yields the query of the pass. Run it by `run_passes`.
     """
@@ -54,8 +55,9 @@ def compute_merged_record(rows: Rows, compute: Callable[[Batch], R]) -> Passes[R
 def run_passes(*query_iterators: Iterator[list[Query]]) -> list[Any]:
     """Run generators of queries side by side in shared passes, and return a list of what each generator returns.
 
-    In each pass they go on in the order of the arguments, so one may use what those before it have just collected. For
-    an iterator that is no generator, the list has None. The queries of each source are answered in one pass over it.
+    Before each pass, every generator is resumed, in the order of the arguments, and yields its queries. So one may use
+    what those before it have just collected. All queries of the same source are answered in one pass over it. For an
+    iterator that is no generator, the list has None.
     """
     results: list[Any] = [None] * len(query_iterators)
     running = dict(enumerate(query_iterators))

@@ -18,14 +18,19 @@ from filterkit.stages.base import Rows
 def take_rows(rows: Rows, numbers: Ints) -> Iterator[Batch]:
     """Yield, in batches, the rows with these numbers, in the order of `numbers`; for `TrainingStage.arrange`.
 
-    If the numbers ascend, the rows stream. In any other order they are sorted in memory if they take at most a quarter
-    of `rows.memory`, else in a temporary file: first into runs by their new positions, then each run by itself. Sorting
-    takes 16 more bytes of memory for each row. Raise ValueError if a number is negative or there twice.
+    The last pass over `rows` ends here, so do not map over them again. If the numbers ascend, the rows stream, in as
+    many batches as `rows` has, some perhaps empty. In any other order the chosen rows are sorted: in memory if all rows
+    of `rows`, packed as for the spool, take at most a quarter of `rows.memory` bytes, else in a temporary file. Sorting
+    takes one more pass, and 16 more bytes of memory for each row.
 
     Parameters
     ----------
-    rows : training rows that have been mapped over before.
-    numbers : int64 (n,), numbers of rows from 0, each at most once.
+    rows : training rows that have been mapped over before, because the first pass may not number its rows.
+    numbers : int64 (n,), distinct numbers of rows of `rows`, counted from 0.
+
+    Raises
+    ------
+    ValueError : a number is negative, or is there twice.
     """
     if (np.diff(numbers, prepend=-1) > 0).all():
         yield from rows.map(partial(_select_rows_by_number, numbers=numbers), last=True)
@@ -35,7 +40,7 @@ def take_rows(rows: Rows, numbers: Ints) -> Iterator[Batch]:
     n_rows, n_bytes = zip((0, 0), *rows.map(_count_rows_and_spooled_bytes))
     position = np.full(sum(n_rows), -1)
     position[numbers] = np.arange(len(numbers))
-    # Sorting a run takes a quarter of the budget.
+    # A run is a range of new positions, whose rows are sorted by themselves. Each takes a quarter of the budget.
     runs = max(1, min(-(-4 * sum(n_bytes) // max(rows.memory, 1)), len(numbers)))
     bounds = np.linspace(0, len(numbers), runs + 1).astype(np.int64)
     sorted_runs: list[list[tuple[Ints, SpooledBatch]]] = [[] for _ in range(runs)]
@@ -58,20 +63,21 @@ def _count_rows_and_spooled_bytes(batch: Batch) -> tuple[int, int]:
 
 
 def _select_rows_by_number(batch: Batch, numbers: Ints) -> Batch:
-    """Return the rows of a batch whose numbers in the input are among `numbers`, int64 (n,), ascending."""
+    """Return the rows of a batch whose numbers, from `batch.start`, are in `numbers`: int64 (n,), ascending."""
     first, stop = np.searchsorted(numbers, [batch.start, batch.start + len(batch)])
     return batch.take(numbers[first:stop] - batch.start)
 
 
 def _split_rows_into_runs(batch: Batch, new_positions: Ints, run_bounds: Ints) -> list[tuple[int, Ints, SpooledBatch]]:
-    """Split the rows of a batch by the runs of `take_rows` that they belong to.
+    """Split the rows of a batch into runs; a run is a range of new positions, to be sorted by itself.
 
-    Return for each run that gets rows: its number, the new positions of the rows, int64 (n,), and the rows.
+    Return for each run that gets rows of the batch: the number of the run, from 0; the new positions of these rows,
+    int64 (n,), ascending; and the rows in this order, packed.
 
     Parameters
     ----------
-    new_positions : int64, the new position of each row of the input, by its number; -1 for rows to leave out.
-    run_bounds : int64 (runs + 1,), ascending: the first position of each run, and the end of the last.
+    new_positions : int64 (all rows,), the new position of each row, from 0, by its number; -1 for rows to leave out.
+    run_bounds : int64 (runs + 1,), ascending: the first position of each run, and the number of all positions.
     """
     new = new_positions[batch.start : batch.start + len(batch)]
     order = np.argsort(new, kind="stable")[np.count_nonzero(new < 0) :]

@@ -42,28 +42,29 @@ class BatchSource:
     Parameters
     ----------
     schema : of the batches.
-    read : ``read(function, done)`` yields ``function(batch)`` for every batch, in order, and None for the batches whose
-        numbers are in `done`. It is called for the first pass, and again only if it `rereads`.
+    read : ``read(function)`` yields ``function(batch)`` for every batch, in order; ``read(function, done)`` yields None
+        instead for the batches whose numbers, from 0, are in `done`. It is called for the first pass, and again only if
+        the source `rereads` or is `in_memory`.
     engine : maps over the batches in later passes.
-    memory : bytes of batches that the spool holds in memory. If the source `rereads`, it holds up to four times as many
-        for each worker of the engine.
-    rereads : whether `read` can be called again, and then gives the same batches with the numbers of their rows. Rows
-        that do not fit into memory are then read again; otherwise they wait in a temporary file.
+    memory : bytes of batches that wait in memory for later passes; more wait in a temporary file, unless the engine
+        keeps them on its workers.
+    rereads : whether `read` can be called again, and then gives the same batches with the numbers of their rows. If all
+        batches together take more than ``4 * memory`` bytes for each worker, later passes call it again.
     live : whether rows may arrive one by one, so that each must be passed on before the next is asked for.
     to_the_end : whether even a stage that needs only the first rows must read all rows.
-    part_size : the bytes of rows that a batch has after a training stage, so that batches depend on nothing but the
-        rows; None if batches may be as the stage makes them.
-    watch : ``watch(results, n_rows)`` yields the results of a later pass, and shows progress meanwhile; `n_rows` is a
-        list of the number of rows of each result.
+    part_size : about how many bytes of rows a batch gets after a training stage, so that where it ends depends on the
+        rows alone; None if batches may be as the stage makes them.
+    watch : ``watch(results, n_rows)`` yields the results of a pass over stored batches, and shows progress meanwhile;
+        `n_rows` is a list of the number of rows of each result.
     all_read : returns whether the input had been read to its end when the latest result was computed. What
         an engine reads ahead does not count.
-    in_memory : whether `read` takes the batches from memory, again and again, so that they need not be spooled.
+    in_memory : whether `read` takes the batches from memory, so that it can be called in every pass.
 
     Attributes
     ----------
-    n_arranged : how many rows a training stage arranged in the latest pass; None before it, or if the rows come from
-        elsewhere.
-    scratch : the temporary file of the spool, shared by the sources that are arranged of these rows.
+    scratch : the temporary file of the spool. Sources that are made of these rows by stages use it, too.
+    n_arranged : if a training stage yields the rows of this source, how many it has yielded in the latest pass in which
+        it ran. None before that, and for any other source.
     """
 
     schema: Schema
@@ -79,15 +80,15 @@ class BatchSource:
     in_memory: bool = False
     scratch: Scratch = field(default_factory=Scratch)
     n_arranged: int | None = field(default=None, init=False)
-    # After the first pass, unless it reads again: each packed batch, which may be a handle of the engine, the number of
-    # its first row, and how many rows and values it has.
+    # After the first pass, unless later passes read again: each packed batch, which may be a handle of the engine, the
+    # number of its first row, and how many rows and values it has.
     _stored: list[tuple[Any, int, int, int]] | None = field(default=None, init=False)
     _reads_again: bool = field(default=False, init=False)
     _is_partly_read: bool = field(default=False, init=False)  # the first pass is not at its end
 
     @classmethod
     def of_batches(cls, schema: Schema, batches: Sequence[Batch], engine: Engine, memory: int) -> BatchSource:
-        """Make a source of some batches in memory, which are never spooled."""
+        """Make a source of some batches in memory, which are never spooled; their rows are numbered from 0."""
         starts = accumulate(map(len, batches), initial=0)
         numbered = [batch.replace(start=start) for batch, start in zip(batches, starts)]
         return cls(schema, partial(map_checked, engine, items=numbered), engine, memory, in_memory=True)
@@ -95,12 +96,19 @@ class BatchSource:
     def map(
         self, function: Callable[[Batch], T], last: bool = False, growth: float = 1.0, done: Done = NOTHING_DONE
     ) -> Iterator[T]:
-        """Yield ``function(batch)`` for every batch, in order; see `filterkit.plugin.Rows`.
+        """Yield ``function(batch)`` for every batch, in order.
 
-        The first pass stores the batches, unless it is the `last`. `growth` is how many values the function makes of
-        each value of a batch; if these are many in all, the function gets the batch in pieces. In the last pass, the
-        result of a batch whose number is in `done` is None. Raise PluginError if the first pass did not come to its end
-        and the rows cannot be read again.
+        The first pass stores the batches for later ones, unless it is the last. A later pass raises PluginError if the
+        first did not come to its end, and the rows cannot be read again.
+
+        Parameters
+        ----------
+        function : is called in any thread or process, so the function and its results must be picklable.
+        last : promises that this is the last pass, which may end early.
+        growth : how many values the function makes of each value of a batch, on average. If it is above 1, and makes
+            more than some 262,000 values of a batch, the function gets the batch in several pieces.
+        done : the numbers of batches for which to yield None without a call. It works in the last pass only, and
+            without `growth`.
         """
         if self._is_partly_read and not self.rereads:
             raise PluginError(
@@ -148,25 +156,28 @@ class BatchSource:
         self._is_partly_read, self._stored = False, None if self._reads_again else stored
 
     def close(self) -> None:
-        """Delete the temporary file; only batches that are in memory can be mapped over afterwards."""
+        """Delete the temporary file, also for the sources that share it.
+
+        Afterwards, only a source whose batches all are in memory, or are read again, can be mapped over.
+        """
         self.scratch.close()
 
 
 @dataclass(eq=False, repr=False)
 class Rows:
-    """Rows as they come out of fitted stages, for a chain to be fitted on, or to be written.
+    """Rows as they come out of fitted stages: a source, and the stages that its batches pass when it is mapped over.
 
     Parameters
     ----------
     source : the rows as they come to the first stage.
-    stages : the fitted stages that the rows pass.
-    training : whether the chain was fitted on these rows. If not, they are transformed as later rows.
+    stages : the fitted stages that the rows pass, in order.
+    training : whether these are the rows that the stages are fitted on. If not, they are transformed as later rows.
 
     Attributes
     ----------
     memory : the bytes of rows that a training stage may hold in memory.
-    to_the_end : whether even a stage that needs only the first rows must read them to the end.
-    peak_growth : for each value of the source, the largest mean number of values that come out of any of the stages; at
+    to_the_end : whether even a stage that needs only the first rows must read all rows.
+    peak_growth : how many values, on average, a value of the source has become after the stage where they are most; at
         least 1.
     """
 
@@ -193,7 +204,10 @@ class Rows:
 
     def map(self, function: Callable[[Batch], T], last: bool = False) -> Iterator[T]:
         """Yield ``function(batch)`` for every batch that comes out of the stages, in order.
-        `last` promises that this is the last pass, which may then end early."""
+
+        If stages widen the rows, a batch may come in several pieces. The parameters and errors are those of
+        `BatchSource.map`.
+        """
         return self.source.map(
             partial(_transform_and_call, self.stages, self.training, function), last, self.peak_growth
         )
@@ -201,7 +215,8 @@ class Rows:
     def map_batches_in_pieces(self, function: PiecesFunction[T], done: Done = NOTHING_DONE) -> Iterator[T]:
         """Yield ``function(pieces)`` for every batch, in order, in the last pass; None if its number is in `done`.
 
-        The function gets the pieces of a batch one by one, so that not all that stages make of it is held at once.
+        `pieces` is an iterator, which transforms a piece of the batch when it is asked for it, so that not all that
+        stages make of the batch is held at once. `done` has the numbers of batches, from 0.
         """
         call = partial(_transform_pieces_and_call, self.stages, self.training, self.peak_growth, function)
         return self.source.map(call, True, done=done)
@@ -211,7 +226,10 @@ class Rows:
         return replace(self, stages=[*self.stages, stage])
 
     def transform_in_memory(self) -> Rows:
-        """Return these rows, transformed now and held in memory; self if the source is not, or there are no stages."""
+        """Return these rows, transformed now and held in memory.
+
+        Return self if the source is not in memory, or there are no stages.
+        """
         if not self.source.in_memory or not self.stages:
             return self
         source = BatchSource.of_batches(self.schema, list(self.map(itself)), self.source.engine, self.memory)
@@ -219,10 +237,10 @@ class Rows:
         return Rows(source)
 
     def transform_in_first_pass(self) -> Rows:
-        """Return rows that their stages transform in the first pass; later passes read the result from the spool.
+        """Return the same rows with a spool after their stages, so that only the first pass transforms them.
 
-        Return self if the source is in memory, which has no spool, or if stages widen the rows: whole batches of them
-        could take very much memory.
+        Return self if the source is in memory, and so has no spool, or if stages widen the rows, because a whole batch
+        of them could take very much memory.
         """
         before = self.source
         if before.in_memory or self.peak_growth > 1:
@@ -239,9 +257,9 @@ class Rows:
         )
 
     def arrange_by(self, stage: TrainingStage) -> Rows:
-        """Return the rows that a training stage yields, which chooses or orders these rows.
+        """Return the rows that a training stage yields when it gets these rows; they are numbered anew from 0.
 
-        It does so when the result is first mapped over. Rows of a live input are mapped in one thread.
+        The stage runs in the first pass over the result. If the source is live, that pass maps in one thread.
         """
         before = self.source
         all_read = False
@@ -288,7 +306,11 @@ class Rows:
 def _load_piece_and_call(
     schema: Schema, function: Callable[[Batch], T], piece: tuple[SpooledBatch, int, int, int]
 ) -> T:
-    """Call a function with a piece, ``(packed batch, number of its first row, first row, stop)``; return its result."""
+    """Load some rows of a packed batch, call a function with them, and return its result.
+
+    `piece` is ``(packed batch, start, first, stop)``: the number of the batch's first row in the source, and which rows
+    of the batch to load, counted from 0.
+    """
     packed, start, first, stop = piece
     return function(packed.load(schema).replace(start=start).rows(first, stop))
 
@@ -302,7 +324,7 @@ def _transform_pieces_and_call(
 ) -> T:
     """Return ``function(pieces)``; each piece of the batch is transformed when the function asks for it.
 
-    `growth` is `Rows.peak_growth`. Pieces are so short that stages make about `_MOST_VALUES` values of each.
+    `growth` is `Rows.peak_growth`. Pieces are so short that stages make at most about `_MOST_VALUES` values of each.
     """
     pieces = _divide_into_row_ranges(len(batch), batch.stored_values.size * growth)
     return function(transform(stages, batch.rows(*ends), training) for ends in pieces)
@@ -311,11 +333,15 @@ def _transform_pieces_and_call(
 def _pack_and_call(
     pack: Callable[[Batch], Any], function: Callable[[Batch], T], batch: Batch
 ) -> tuple[Any, int, int, T]:
-    """Pack a batch for the spool; return it, how many rows and values it has, and ``function(batch)``."""
+    """Return a batch as `pack` packs it, the numbers of its rows and stored values, and ``function(batch)``."""
     return pack(batch), len(batch), batch.stored_values.size, function(batch)
 
 
 def _divide_into_row_ranges(n_rows: int, n_values: float) -> list[tuple[int, int]]:
-    """Divide rows into equal ranges (first, stop), in order, of about `_MOST_VALUES` values each, or of one row."""
+    """Divide `n_rows` rows into ranges (first, stop), in order, with numbers of rows that differ by at most 1.
+
+    A range has at most about `_MOST_VALUES` of the `n_values` values of all rows, or is a single row. Without rows, the
+    only range is (0, 0).
+    """
     count = min(int(n_values) // _MOST_VALUES + 1, max(n_rows, 1))
     return list(pairwise([n_rows * number // count for number in range(count + 1)]))

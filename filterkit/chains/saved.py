@@ -52,12 +52,12 @@ class _DamageError(Exception):
 
 
 def save(fitted: FittedChain, path: AnyPath, plugins: Registry | None = None) -> None:
-    """Write a fitted chain to a file, which appears under its name when it is complete.
+    """Write a fitted chain to a file, which replaces one of the same name once it is complete.
 
-    `plugins` is the registry that knows which plugin offers each stage; None for that of all installed plugins.
-    Raise UsageError if the ending of the file belongs to another format, or to a compression; FilterkitError if a
-    stage cannot be saved, or the file cannot be written; and TypeError if `fitted` is no `FittedChain`, or `path`
-    is an open file.
+    `plugins` is the registry that knows which plugin offers each stage; None for that of this process, with all
+    installed plugins. Raise UsageError if the ending of the file belongs to another format, or to a compression;
+    FilterkitError if a stage cannot be saved, or the file cannot be written; and TypeError if `fitted` is no
+    `FittedChain`, or `path` is an open file.
     """
     if not isinstance(fitted, FittedChain):
         raise TypeError(f"give a FittedChain, which Chain.fit returns, not {type(fitted).__name__}")
@@ -69,7 +69,7 @@ def save(fitted: FittedChain, path: AnyPath, plugins: Registry | None = None) ->
 
 
 def encode_chain(fitted: FittedChain, plugins: Registry | None = None) -> bytes:
-    """Return the bytes that `save` writes. Raise FilterkitError if a stage cannot be saved."""
+    """Return the bytes that `save` writes, by the same `plugins`; raise FilterkitError if a stage cannot be saved."""
     known = plugins or get_registry()
     arrays: dict[str, np.ndarray] = {}
     stages = []
@@ -102,11 +102,19 @@ def encode_chain(fitted: FittedChain, plugins: Registry | None = None) -> bytes:
 
 
 def load(path: AnyPath | IO[bytes], plugins: Registry | None = None, *, trust: Sequence[str] = ()) -> FittedChain:
-    """Read the fitted chain from a file that `save` wrote, or from such a file that is open, and try it on a few rows.
+    """Read the fitted chain from a file that `save` wrote, and try it on a few rows.
 
-    `plugins` is as for `save`. `trust` names packages beside scikit-learn whose estimators the file may hold, such as
-    lightgbm. Name only those whose objects you would load from this file by pickle. Raise FilterkitError if the file is
-    no saved chain, has another version of the format, is damaged, or needs a stage that is not installed.
+    Parameters
+    ----------
+    path : the file; or such a file that is open for reading bytes, which stays open.
+    plugins : as for `save`.
+    trust : names of packages beside scikit-learn whose estimators the file may hold, such as lightgbm. Name only those
+        whose objects you would load from this file by pickle.
+
+    Raises
+    ------
+    FilterkitError : the file cannot be read, is no saved chain, has another version of the format, is damaged, or needs
+        a stage that is not installed.
     """
     known = plugins or get_registry()
     try:
@@ -129,8 +137,11 @@ def load(path: AnyPath | IO[bytes], plugins: Registry | None = None, *, trust: S
 
 
 def read_pipe_into_memory(path: Any) -> Any:
-    """Read a pipe into memory, because zipfile moves within a file; return any other path or file object as it is.
-    Of a pipe that does not begin like a zip archive, only the first bytes are read, which zipfile then refuses."""
+    """Read the pipe at a path into memory, because zipfile moves within a file; return an open file with its bytes.
+
+    Return any other path, and a file object, as they are. If a pipe does not begin like a zip archive, read only its
+    first four bytes; zipfile then refuses them.
+    """
     if hasattr(path, "read") or identify_pipe(path) is None or not os.access(path, os.R_OK):  # zipfile says why not
         return path
     with open(path, "rb") as pipe:
@@ -141,12 +152,13 @@ def read_pipe_into_memory(path: Any) -> Any:
 
 
 def summarize_saved_chain(path: AnyPath | IO[bytes]) -> dict[str, Any]:
-    """Describe a file that `save` wrote, or such a file that is open, without loading its stages, so their plugins need
-    not be installed.
+    """Describe a file that `save` wrote without loading its stages, so that their plugins need not be installed.
 
-    Return a dict: ``file``, what was passed; ``filterkit``, the version that wrote it; ``incoming`` and ``outgoing``,
-    a text about each schema; and ``stages``, for each its ``words``, ``plugin``, and ``bytes``, the size of its arrays.
-    Raise FilterkitError if the file is no saved chain, has another version of the format, or is damaged.
+    `path` is the file, or such a file that is open. Return a dict: ``file``, which is `path`; ``filterkit``, the
+    version that wrote the file; ``incoming`` and ``outgoing``, a text about each schema; and ``stages``, a list of a
+    dict for each. It has ``words``, those of the stage on a command line; ``plugin``, a text on what offers the stage;
+    and ``bytes``, the size of its arrays. Raise FilterkitError if the file cannot be read, is no saved chain, has
+    another version of the format, or is damaged.
     """
     try:
         with zipfile.ZipFile(path) as archive:
@@ -194,8 +206,9 @@ def _summarize_schema(schema: Schema) -> str:
 def _read_header(archive: zipfile.ZipFile) -> dict[str, Any]:
     """Return the content of ``chain.json`` in a saved chain; check its top level, and all members of the archive.
 
-    Raise UsageError if the file is of another version of the format; and _DamageError if something in them is wrong, or
-    if they could take more memory than the file is long, or much time.
+    Raise UsageError if the file has another version of the format. Raise _DamageError if what is checked is wrong, or
+    the members could take much time, or more memory than the file is long. A damaged ``chain.json`` may also lead to
+    any other exception.
     """
     members = archive.infolist()
     if len(members) > _MOST_MEMBERS:
@@ -227,8 +240,11 @@ def _read_header(archive: zipfile.ZipFile) -> dict[str, Any]:
 
 
 def _parse_stage(note: dict[str, Any], known: Registry) -> Stage:
-    """Make the stage that a note in ``chain.json`` describes; if it is unknown, a `UsageError` says what to install.
-    Raise _DamageError if the words of the note are not those of one stage."""
+    """Make the stage that an element `note` of ``stages`` in ``chain.json`` describes.
+
+    Raise UsageError if the stage is unknown (the message says what to install) or an option is; and _DamageError if the
+    words of the note are those of several stages.
+    """
     name = note["words"][0]
     if name not in known.stages:
         plugin = note["plugin"]
@@ -247,8 +263,17 @@ def _parse_stage(note: dict[str, Any], known: Registry) -> Stage:
 
 
 def _encode_state_value(value: Any, key: str, stage_number: int, arrays: dict[str, np.ndarray]) -> Any:
-    """Return the entry `key` of the state of a stage as JSON can hold it; its arrays are added to `arrays` by name.
-    Raise NotImplementedError if the value is of a type that cannot be saved."""
+    """Return a dict for JSON that stands for a value of a stage's state, and add the arrays in it to `arrays`.
+
+    Raise NotImplementedError if the value is of a type that cannot be saved.
+
+    Parameters
+    ----------
+    value : the value.
+    key : its name in the state.
+    stage_number : the number of the stage in the chain, from 0, which with the key makes the names of the arrays.
+    arrays : the arrays of all stages by name.
+    """
     name = f"{stage_number}.{key}"
     if isinstance(value, Ragged):
         arrays[f"{name}.indptr"], arrays[f"{name}.values"] = value.indptr, value.values
@@ -279,7 +304,7 @@ def _yield_array_member_names(state: dict[str, Any]) -> Iterator[str]:
 
 
 def _decode_state_value(note: dict[str, Any], archive: zipfile.ZipFile) -> Any:
-    """Return the value that `_encode_state_value` encoded, with its arrays from the archive.
+    """Return the value for which `_encode_state_value` returned `note`, with its arrays from the archive.
 
     Raise _DamageError as `_parse_array` does, or if the types or lengths of the arrays contradict each other.
     """
@@ -301,8 +326,9 @@ def _decode_state_value(note: dict[str, Any], archive: zipfile.ZipFile) -> Any:
 def _parse_array(data: bytes, longest_axis: int) -> np.ndarray:
     """Return the array that bytes in numpy's format hold.
 
-    Raise _DamageError if they hold none, or one of a type that `save` does not write; if their size is not that of the
-    array; or if an axis is longer than `longest_axis`, as that of an array without elements might be.
+    Raise _DamageError if it is of a type or version of the format that `save` does not write; if it is longer or
+    shorter than the bytes; or if an axis is longer than `longest_axis`, as may be in an array without elements. If the
+    header cannot be read, the exception may be any other.
     """
     stream = io.BytesIO(data)
     if np.lib.format.read_magic(stream) != (1, 0):
@@ -317,8 +343,10 @@ def _parse_array(data: bytes, longest_axis: int) -> np.ndarray:
 
 
 def _check_that_samples_pass(fitted: FittedChain) -> None:
-    """Transform an empty batch, and rows of zeros, missing values and ones, to raise the error of a damaged state now.
-    A `StageError` is ignored: a stage may refuse such values."""
+    """Transform an empty batch, and rows of zeros, missing values and ones, so that a damaged state fails now.
+
+    It may raise any exception. A `StageError` is ignored: a stage may refuse such values.
+    """
     schema = fitted.incoming
     with suppress(StageError):
         fitted.transform(empty(schema))

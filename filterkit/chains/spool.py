@@ -13,9 +13,13 @@ from filterkit.files.scratch import Scratch
 
 
 class SpooledBatch:
-    """A batch packed into arrays, in memory or in a scratch file; it may be made in any thread or process.
+    """A batch without its schema, packed into arrays, which are in memory or in a temporary file.
 
-    A pickle of it contains the arrays, wherever they are; `nbytes` is their bytes.
+    It may be made in any thread or process. A pickle of it contains the arrays, wherever they are.
+
+    Attributes
+    ----------
+    nbytes : the bytes of the arrays.
     """
 
     def __init__(self, batch: Batch) -> None:
@@ -41,7 +45,7 @@ class SpooledBatch:
         self.nbytes: int = sum(array.nbytes for array in self._arrays)
 
     def move_to(self, scratch: Scratch) -> None:
-        """Move the arrays to a scratch file."""
+        """Move the arrays from memory to a temporary file; call this at most once."""
         self._arrays, self._scratch = scratch.store(self._arrays), scratch
 
     def _read_arrays(self) -> list[np.ndarray]:
@@ -51,7 +55,10 @@ class SpooledBatch:
         return vars(self) | {"_arrays": self._read_arrays(), "_scratch": None}
 
     def load(self, schema: Schema) -> Batch:
-        """Return the batch that was packed; `schema` is its schema. It may be called in any thread or process."""
+        """Return the batch that was packed, with the schema `schema`, which must be that of the batch packed.
+
+        It may be called in any thread or process, and several times.
+        """
         packed: Batch = pickle.loads(self._pickled, buffers=self._read_arrays())
         X: Any = packed.stored_values.astype(np.float64)
         table: Any = packed.passthrough

@@ -49,7 +49,7 @@ def check_may_start() -> None:
 
 
 def make_picklable(error: Exception) -> Exception:
-    """Return an error that can be pickled and unpickled: the error itself, or else a `RuntimeError` with its text."""
+    """Return an error that can be pickled and unpickled: `error` itself, or a `RuntimeError` with its type and text."""
     try:
         pickle.loads(pickle.dumps(error))
     except Exception:
@@ -58,7 +58,7 @@ def make_picklable(error: Exception) -> Exception:
 
 
 def find_engine_options_fault(engine_class: Callable[..., Any]) -> str | None:
-    """Return why an engine class cannot be called with the text of its options, and what to do; None if it can."""
+    """Return why an engine class cannot be called with `jobs` and `options`, and what to do; None if it can be."""
     import inspect
 
     try:
@@ -74,21 +74,21 @@ def find_engine_options_fault(engine_class: Callable[..., Any]) -> str | None:
 class Engine:
     """Applies functions to items, and returns results in order; as a context, it closes at the end.
 
-    Write `map`; if the work runs in other processes, `prepare` and `close` too, and perhaps `keep`, `reduce`
-    and `of`. Raise UsageError if the engine does not know these options, or `jobs` is no whole number of at least 1.
+    A subclass writes `map`; if the work runs in other processes, also `prepare` and `close`, and perhaps `keep`,
+    `reduce` and `of`. Raise UsageError if there are options, but the engine has none; or if `jobs` is no whole number
+    of at least 1.
 
     Parameters
     ----------
     jobs : the number of items to work on at once, at least 1.
-    options : the text after the name and a colon in ``--engine NAME:OPTIONS``; an engine without options refuses any
-        but "".
+    options : the text after the name and a colon in ``--engine NAME:OPTIONS``; "" for none.
 
     Attributes
     ----------
     name : its name for ``--engine``.
     jobs : as the parameter.
-    preparations : what `prepare` was called with: each function and its arguments.
-    reads_files : whether the workers read parts of files themselves; otherwise this process sends them the text.
+    preparations : what `prepare` was called with: a tuple of pairs of a function and the tuple of its arguments.
+    reads_files : whether the workers read parts of files themselves; otherwise this process reads all text.
     """
 
     name: ClassVar[str] = ""
@@ -113,23 +113,24 @@ class Engine:
     def prepare(self, function: Callable[..., None], *args: Any) -> None:
         """Make each worker process call ``function(*args)`` before its first item; threads need no preparation.
 
-        It is called before the first `map`: an engine need not reach workers that already run. The default appends to
-        `preparations`.
+        Call this before the first `map`, because an engine need not reach workers that already run. The default only
+        appends to `preparations`, which an engine with processes passes to each.
         """
         self.preparations = (*self.preparations, (function, args))
 
     def map(self, function: Callable[[T], R], items: Iterable[T]) -> Generator[R, None, None]:
         """Yield ``function(item)`` for each item, in order.
 
-        The engine takes at most ``2 * jobs`` items ahead of the results that have been consumed. It raises an exception
-        of the function or of `items` when the result of that item is due. It yields `PAUSE` among the items as it is.
+        The engine takes about ``2 * jobs`` items ahead of the results that have been consumed, not all of them. An
+        exception of the function or of `items` is raised when the result of that item is due. An item that is `PAUSE`
+        is not passed to the function: it is yielded as it is, once all results before it have been.
 
-        A map may begin while another is not done: the items of one may be the results of the other. One thread calls
-        them all; the function never calls the engine.
+        A map may begin while another is not done: the items of one may be the results of the other. One thread consumes
+        all maps; the function never calls the engine.
 
         Parameters
         ----------
-        function, items : can be pickled, unless the engine says that it needs no pickling.
+        function, items : picklable, as the results are, unless the engine says that it needs no pickling.
         """
         raise NotImplementedError(f"{type(self).__name__} must define the method map")
 
@@ -138,20 +139,22 @@ class Engine:
         return self.map(function, items)
 
     def keep(self, function: Callable[[T], R]) -> Callable[[T], Any]:
-        """Return a function for `map` that leaves the results of `function` where they are computed.
+        """Return a function for `map` that computes what `function` does, but may leave the result on the worker.
 
-        By default, results come to this process as ever. An engine whose processes are elsewhere may return a handle
-        instead, which can be pickled and has the size of the result in bytes as `nbytes`. A handle may be an item, or
-        in lists and tuples of an item; the function then gets the result itself. Likewise a function that is mapped may
-        return a kept result in lists and tuples. The engine may drop a result once its handle is gone.
+        By default it is `function` itself, and results come to this process. An engine with other processes may make
+        `map` yield a handle of the result instead, which can be pickled, and whose `nbytes` is the size of the result
+        in bytes. Later items of a map may be handles, or contain some in lists and tuples; the function then gets the
+        results themselves. The function of a map may also call the function that `keep` returned, and return what that
+        returns in lists and tuples. The engine may drop a result once its handle is gone.
         """
         return function
 
     def reduce(self, merge: Callable[[list[R]], R], kept: Sequence[Any]) -> Any:
-        """Merge kept results, at least one, and return the kept result ``merge(results)``.
+        """Call `merge` with the list of some kept results, at least one, and return its result, which is kept, too.
 
-        By default this process calls `merge`; an engine with a `keep` of its own does, as one item of a map. `merge`
-        can be pickled. The results that are merged are not used again.
+        A kept result is one that a function of `keep` gave, or the handle of it. By default this process calls `merge`;
+        if the engine overrides `keep`, a worker does. `merge` must be picklable. The results that are merged must not
+        be used again.
         """
         if type(self).keep is Engine.keep:
             return merge(list(kept))
@@ -173,8 +176,8 @@ def map_checked(
 ) -> Generator[R, None, None]:
     """Yield the results of ``engine.map(function, items)``, and check at the end that there is one for each item.
 
-    An item whose number is in `done` is not passed to the function: its result is None. Raise PluginError if the engine
-    returns no generator, or yields fewer or more results than there are items.
+    An item whose number, from 0, is in `done` is not passed to the function: its result is None. `PAUSE` has no number.
+    Raise PluginError if the engine returns no generator, or yields fewer or more results than there are items.
     """
     n_items = n_results = 0
     remaining: Iterator[Any] = iter(items)

@@ -18,12 +18,15 @@ R = TypeVar("R")
 
 
 class LocalEngine(Engine):
-    """Applies functions to items in `jobs` threads, or without any if `jobs` is 1; nothing needs to be pickled."""
+    """Applies functions to items in `jobs` threads; if `jobs` is 1, in the calling thread. Nothing is pickled."""
 
     name = "local"
 
     def map(self, function: Callable[[T], R], items: Iterable[T]) -> Generator[R, None, None]:
-        """Yield ``function(item)`` for each item, in order; threads compute it, unless there is one item or one job."""
+        """Yield ``function(item)`` for each item, in order, computed in threads; see `Engine.map`.
+
+        With a single job, or fewer than two items, the calling thread computes each when it is due.
+        """
         failures: list[Exception] = []
         stream = yield_until_failure(items, failures)
         ahead = list(islice(stream, 2)) if self.jobs > 1 else []
@@ -48,7 +51,7 @@ class LocalEngine(Engine):
 
 
 def wait_for_result(future: Future[R]) -> R:
-    """Return the result of a future when it is done; signals are handled while this waits."""
+    """Wait for a future, and return its result, or raise its exception; signals are handled while this waits."""
     from concurrent.futures import wait
 
     while not future.done():
@@ -59,15 +62,16 @@ def wait_for_result(future: Future[R]) -> R:
 def map_ahead(
     submit: Callable[[T], Any], items: Iterable[T], result: Callable[[Any], R], most: int
 ) -> Generator[R, None, None]:
-    """Yield the result of the work on each item, in order, and `PAUSE` after the results before it; see `Engine.map`.
+    """Yield the result of each item, in order, while tasks work on the next ones; `Engine.map` says more.
 
     Parameters
     ----------
-    submit : starts the work on an item, and returns a task. If the map ends early, ``task.cancel()`` is called for each
-        task whose result has not been yielded.
-    items : an exception that they raise comes after the results of the items before it.
-    result : waits for the result of a task.
-    most : the number of tasks to start ahead of the results that have been consumed.
+    submit : starts a task that works on an item, and returns the task. If the map ends early, ``task.cancel()`` is
+        called for each task whose result has not been yielded.
+    items : the items. `PAUSE` is yielded as it is, after the results of all items before it; an exception that `items`
+        raises also comes after these.
+    result : waits for a task, and returns its result or raises its exception.
+    most : the most tasks whose results have not been yielded.
     """
     failures: list[Exception] = []
     running: deque[Any] = deque()
@@ -89,7 +93,7 @@ def map_ahead(
 
 
 def yield_until_failure(items: Iterable[T], failures: list[Exception]) -> Iterator[T]:
-    """Yield items; an exception that they raise ends them, and is appended to `failures`, for the caller to raise."""
+    """Yield items; if `items` raises an exception, end, and append it to `failures`, for the caller to raise."""
     try:
         yield from items
     except Exception as failure:

@@ -31,10 +31,11 @@ R = TypeVar("R")
 
 
 class ProcessEngine(Engine):
-    """Applies functions to items in processes of their own.
+    """Applies functions to items in other processes of this machine.
 
-    It suits work that holds the interpreter lock, as training does. For the rows of a chain, threads are faster,
-    because all batches have to go to the processes and back. The first map starts `jobs` processes.
+    This suits work that holds the interpreter lock, as training does. For the rows of a chain, threads are faster,
+    because all batches have to go to the processes and back. Processes start as items need them, up to `jobs`, and run
+    until `close`.
     """
 
     name = "processes"
@@ -44,7 +45,10 @@ class ProcessEngine(Engine):
     _pool: process.ProcessPoolExecutor | None = None
 
     def map(self, function: Callable[[T], R], items: Iterable[T]) -> Generator[R, None, None]:
-        """Yield ``function(item)`` for each item, in order; raise a `FilterkitError` if a process is killed."""
+        """Yield ``function(item)`` for each item, in order; raise a `FilterkitError` if a process is killed.
+
+        `Engine.map` says more. Raise UsageError as `check_may_start` does.
+        """
         pool = self._get_running_pool()
         submit = partial(self._submit_item, pool, self._write_new_file(function))
         with self._end_processes_on_failure():
@@ -86,8 +90,10 @@ class ProcessEngine(Engine):
         self._pool = None
 
     def _get_running_pool(self) -> process.ProcessPoolExecutor:
-        """Return the executor of the processes; start them unless they run.
-        Raise UsageError as `check_may_start` does."""
+        """Return the executor, which starts processes as it gets items; make it if there is none.
+
+        Raise UsageError as `check_may_start` does.
+        """
         if self._pool is None:
             check_may_start()
             self._folder, self._file_numbers = TemporaryFolder(), count(1)
@@ -104,7 +110,9 @@ class ProcessEngine(Engine):
     @contextmanager
     def _end_processes_on_failure(self) -> Iterator[None]:
         """Return a context that ends all processes if one of them is killed, or if a signal stops this process.
-        In the first case it raises a `FilterkitError`."""
+
+        It raises a `FilterkitError` in the first case, and in the second what the signal raises.
+        """
         try:
             yield
         except process.BrokenProcessPool:
@@ -124,7 +132,9 @@ class ProcessEngine(Engine):
 
     def _submit_item(self, pool: process.ProcessPoolExecutor, function_path: str, item: Any) -> Future[str]:
         """Write an item to a file, and start work on it; the future gives the path of a file with the result.
-        Raise BrokenProcessPool if a process has been killed."""
+
+        The function is in the file `function_path`. Raise BrokenProcessPool if a process has been killed.
+        """
         path = self._write_new_file(item)
         with hold_back_signals():
             try:
@@ -150,8 +160,10 @@ def _yield_futures_as_done(pool: process.ProcessPoolExecutor, futures: Iterable[
 
 
 def _call_and_write_result(function_path: str, item_path: str) -> str:
-    """Call a pickled function with a pickled item, and write the result to `item_path`; return that path.
-    The file of the item is removed before the call."""
+    """Call the function in one file with the item in another, write the result to the latter, and return its path.
+
+    The file of the item is removed before the call. An exception is raised as it is, or as `make_picklable` changes it.
+    """
     try:
         _pickle_to_file(_unpickle_function(function_path)(_unpickle_and_remove_file(item_path)), item_path)
     except Exception as error:
@@ -181,7 +193,10 @@ def _unpickle_and_remove_file(path: str) -> Any:
 
 
 def _prepare_worker(folder: str) -> None:
-    """Prepare this process to work for the pool whose temporary files are in `folder`."""
+    """Prepare this worker process: make it end with its parent, keep to one thread, and call `Engine.preparations`.
+
+    `folder` is that of the temporary files of the engine.
+    """
     from threadpoolctl import threadpool_limits
 
     threading.Thread(target=_exit_after_parent, args=(folder,), daemon=True).start()
@@ -194,7 +209,7 @@ def _prepare_worker(folder: str) -> None:
 
 
 def _exit_after_parent(folder: str) -> None:
-    """Wait until the process that this one works for ends; then remove its files, and end this process at once."""
+    """Wait until the process that this one works for ends; then remove `folder`, and end this process at once."""
     parent = multiprocessing.parent_process()
     assert parent is not None
     parent.join()

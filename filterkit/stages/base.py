@@ -38,7 +38,7 @@ State = dict[str, Any]
 def make_missing_member_error(instance: object, method: str) -> NotImplementedError:
     """Return, without raising it, the error that the class of `instance` lacks a method or attribute that it must have.
 
-    Its message suggests a method of the class that has a similar name.
+    If an attribute of `instance` has a similar name, the message suggests that this one is misspelt.
     """
     from difflib import get_close_matches
 
@@ -49,17 +49,20 @@ def make_missing_member_error(instance: object, method: str) -> NotImplementedEr
 
 @dataclasses.dataclass(eq=False, repr=False)
 class Batches:
-    """Reads the training batches for a stage, as often as it needs, each time to their end.
+    """Reads the training batches for a stage, as often as it needs.
+
+    Read the batches to their end each time: otherwise rows may be lost, and the next reading raises PluginError.
 
     Attributes
     ----------
-    read : a function that returns the batches, in order; call the object itself, which also numbers their rows.
+    read : a function that returns the batches, in order. A stage calls the object itself, which also numbers the rows.
     memory : bytes that a stage may hold of what it computes, copies included, while it reads: a quarter of `--memory`.
         What the stage learns must not depend on them.
     jobs : the number of threads that may work on the batches.
-    inner_splits : for a stage with `inner_folds`: yields, for each fold that has rows, the training rows of the other
-        folds and those of the fold itself. Both come out of the stages before, fitted on the other folds alone. By
-        default it yields nothing.
+    inner_splits : for a stage with `inner_folds`: a function that yields two batches for each fold that has rows, the
+        training rows outside the fold, and those in it. The stages before have transformed both, and were fitted on
+        the rows outside the fold alone; but those up to the last stage that sets the class or the labels were fitted
+        on all rows. The default yields nothing.
     """
 
     read: Callable[[], Iterator[Batch]]
@@ -86,7 +89,7 @@ class Built(NamedTuple):
     schema : of the outgoing batches.
     transform : a function of a batch, which returns one of `schema` with the same number of rows, in the same order,
         without changing the batch. It may be called in any thread, and with a batch of no rows.
-    columns, growth : as of `Fitted`.
+    columns, growth : as the attributes of `Fitted`.
     """
 
     schema: Schema
@@ -119,12 +122,13 @@ class Stage(Configured):
         do not.
     reads_class : whether it uses the class of the rows that it transforms, for example to make the class an ordinary
         attribute. All other stages may use the class only while they are fitted.
-    numbers_rows : whether it uses `batch.start` of the rows that it transforms; one thread then transforms them all.
+    numbers_rows : whether it uses `batch.start` of the rows that it transforms. Rows that come straight from an input
+        then pass the chain in one thread.
     weighs_columns : whether it multiplies each column by a weight of its own, which stages after it should see.
     cancels_weights : whether it divides each column by its range or spread, which cancels weights from the stage before
         it. The command line warns of a chain in which such a stage follows one that weighs columns.
-    needs_class : whether fitting needs a class, nominal unless `numeric_class`; the chain checks before it reads any
-        row.
+    needs_class : whether fitting needs a class, nominal unless `numeric_class`; the chain checks that before it fits
+        the stage.
     numeric_class : whether the class that fitting needs may be numeric, too.
     """
 
@@ -155,17 +159,16 @@ class Stage(Configured):
     def fit_rows(self, rows: Batches, schema: Schema) -> State:
         """Learn from the training rows, and return the state: all that `build` needs besides the options.
 
-        The default learns nothing: the stage then does the same to each row, whatever the training rows are.
+        The default returns {}: the stage then does the same to each row, whatever the training rows are.
 
         Parameters
         ----------
-        rows : each call returns the training batches again, in order, as they come out of the stages before;
-            `rows.memory` says how many bytes the stage may hold besides.
+        rows : each call returns the training batches again, in order, as they come out of the stages before.
         schema : of these batches.
 
         Returns
         -------
-        Arrays of float64, int64, int32 or bool, `Ragged` arrays, numbers, texts, and lists of these, by name.
+        dict of arrays of float64, int64, int32 or bool, `Ragged` arrays, numbers, texts, and lists of these, by name.
 
         Raises
         ------
@@ -176,23 +179,25 @@ class Stage(Configured):
     def build(self, schema: Schema, state: State) -> Built:
         """Return the schema of the outgoing batches, and the function that transforms a batch.
 
-        The result is never pickled or saved, so that its function may be a closure: the stage is built again.
+        The function may be a closure: the result is never pickled or saved, but built again from the state.
 
         Parameters
         ----------
         schema : of the incoming batches.
-        state : a result of `fit_rows`; check it, because it may come from a damaged file.
+        state : what `fit_rows` returned; check it, because it may come from a damaged file.
 
         Raises
         ------
-        FilterkitError : the stage cannot work on such batches, or the state is not one.
+        FilterkitError : the stage cannot work on such batches, or the state contradicts itself or the schema.
         """
         raise make_missing_member_error(self, "build")
 
     def fit(self, rows: Batches, schema: Schema) -> Fitted:
-        """Learn from the training rows, and return the fitted stage; see `fit_rows` and `build`.
+        """Learn from the training rows by `fit_rows`, and return the stage fitted on them, which `build` builds.
 
-        Override it, with `from_state`, for a fitted stage that treats training rows in another way than later ones.
+        Override this method and `from_state` if the fitted stage is to treat training rows in another way than later
+        ones. Raise StageError if the stage cannot be fitted on these rows, and PluginError if `fit_rows` returns no
+        dict, or `build` no `Built`.
         """
         state = self.fit_rows(rows, schema)
         if not isinstance(state, dict):
@@ -211,13 +216,14 @@ class Stage(Configured):
         return None
 
     def from_state(self, state: State, schema: Schema) -> Fitted:
-        """Rebuild the fitted stage from a saved state.
+        """Rebuild the fitted stage from a saved state; a damaged state may lead to any exception.
 
-        A stage that overrides `fit` is fitted on no rows by default, which is right if it learns nothing from rows.
+        By default the stage is built by `build`. If it overrides `fit`, it is fitted on no rows instead, and `state` is
+        ignored, which is right only for a stage that learns nothing from rows.
 
         Parameters
         ----------
-        state : a `Fitted.state`; check it, because the file may be damaged.
+        state : what `Fitted.get_state` returned; an override checks it, because the file may be damaged.
         schema : of the incoming batches.
         """
         if type(self).fit is not Stage.fit:
@@ -226,12 +232,18 @@ class Stage(Configured):
 
     @classmethod
     def answer_unknown_stage(cls, name: str) -> str:
-        """Return what to add to the message that there is no stage `name`, such as how to write it; "" for nothing."""
+        """Return what to add to the message that there is no stage `name`; "" for nothing.
+
+        Every stage is asked. By default, one whose `known_as` contains the word answers with its own name.
+        """
         word = name.lower().replace("-", "").replace("_", "")
         return f"; here it is: {cls.name}" if word in vars(cls).get("known_as", "").split() else ""
 
     def words(self) -> list[str]:
-        """Return the stage as words of a command line: its name, bare option, and options that are not the default."""
+        """Return the stage as words of a command line: its name, arguments, and options that are not the default.
+
+        Arguments are the values of options that are written without a flag.
+        """
         words, bare = list[str](), list[str]()
         for field in list_option_fields(self):
             value = getattr(self, field.name)
@@ -258,10 +270,14 @@ class Fitted:
     Attributes
     ----------
     schema : of the outgoing batches.
-    columns : int64 (outgoing columns,), ascending: the incoming column of X that each outgoing column replaces. None:
-        outgoing columns with the names of the incoming ones replace these, and any others replace the first one.
-    made_by : the stage that was fitted; the chain sets it.
-    growth : the mean number of outgoing values of each value of X. If it is large, the stage gets shorter batches.
+    columns : int64 (outgoing columns,), ascending: the number, from 0, of the incoming column of X whose place each
+        outgoing column takes; several may take one place. This matters only under `--only` or `--except`, where the
+        incoming columns are the chosen ones, and others stay between them. None: if the outgoing columns have the names
+        of the incoming ones, in the same order, each takes the place of its namesake; otherwise all take the place of
+        the first incoming column.
+    made_by : the stage that was fitted; the chain sets it. None for none; the transformed batches are then not checked.
+    growth : how many outgoing values a value of X becomes, on average. If that is above 1, the stage may get a long
+        batch in several pieces.
     state : what `Stage.from_state` needs to rebuild the fitted stage, by name: arrays of float64, int64, int32 or bool,
         `Ragged` arrays, numbers, texts, and lists of these. None: it cannot be saved.
     """
@@ -295,7 +311,7 @@ class Fitted:
         Parameters
         ----------
         incoming : the schema of the incoming batches.
-        top : the number of rows of a table to show; None for all.
+        top : the most rows that each table gets; None for all.
         """
         from filterkit.stages.learned import make_state_tables
 
@@ -305,7 +321,10 @@ class Fitted:
             return []
 
     def transform_training(self, batch: Batch) -> Batch:
-        """Transform a batch of training rows, numbered from `batch.start`; the default is to call `transform`."""
+        """Transform a batch of training rows, by default as `transform` does; `batch.start` numbers its first row.
+
+        The result has the schema `schema`, and the same number of rows, in the same order.
+        """
         return self.transform(batch)
 
 
@@ -325,11 +344,15 @@ class RowStage(Stage):
         return width if type(self).output is RowStage.output else None
 
     def transform(self, batch: Batch) -> Batch:
-        """Transform a batch into a new one; no row may depend on the other rows of the batch."""
+        """Transform a batch into a new one with the same number of rows, in the same order.
+
+        No row may depend on the other rows of the batch. The result may keep the schema of `batch`, because the chain
+        sets the one that `output` returns. The method may be called in any thread, and with a batch of no rows.
+        """
         raise make_missing_member_error(self, "transform")
 
     def growth(self, schema: Schema) -> float:
-        """Return `Fitted.growth`, the mean number of outgoing values of each value of X. Override it if it is large."""
+        """Return `Fitted.growth`: how many outgoing values a value of X becomes, on average. Override it if many."""
         return 1.0
 
     def build(self, schema: Schema, state: State) -> Built:
@@ -337,9 +360,9 @@ class RowStage(Stage):
 
 
 class FittedStage(Fitted):
-    """A fitted stage that transforms batches by the function of a `Built`, which `Stage.build` returns.
+    """A fitted stage that transforms batches by the function of the `Built` that `Stage.build` returns.
 
-    Raise StageError if the stage cannot be built.
+    Raise StageError if `build` raises FilterkitError, and PluginError if it returns something else than a `Built`.
 
     Parameters
     ----------
@@ -371,7 +394,10 @@ class FittedStage(Fitted):
 
 @contextmanager
 def name_stage_in_errors(stage: Stage) -> Iterator[None]:
-    """Return a context that turns a plain `FilterkitError`, as of a schema, into a `StageError` of the stage."""
+    """Return a context that turns a `FilterkitError` raised in it into a `StageError` of the stage.
+
+    An exception of any other class passes unchanged, even if the class derives from `FilterkitError`.
+    """
     try:
         yield
     except FilterkitError as error:
@@ -388,7 +414,7 @@ class Rows(Protocol):
     schema : of the batches.
     jobs : the number of threads that may work on the batches.
     memory : the bytes of rows that a stage may hold in memory.
-    to_the_end : whether even a stage that needs only the first rows must read them to the end.
+    to_the_end : whether even a stage that needs only the first rows must read all rows.
     """
 
     schema: Schema
@@ -399,12 +425,13 @@ class Rows(Protocol):
     def map(self, function: Callable[[Batch], T], last: bool = False) -> Iterator[T]:
         """Yield ``function(batch)`` for every batch, in order.
 
-        Read each pass but the last to its end: later passes read what the first has stored, and raise a PluginError if
-        that is not all. From the second pass on, `batch.start` is the number of the first row of the batch.
+        Read each pass but the last to its end: later passes read what the first has stored, and raise PluginError if
+        that may not be all. From the second pass on, `batch.start` is the number, from 0, of the first row of the
+        batch; in the first pass it may be 0 instead.
 
         Parameters
         ----------
-        function : may be called in any thread or process; it can be pickled.
+        function : is called in any thread or process, so the function and its results must be picklable.
         last : promises that this is the last pass, which may end early.
         """
 
@@ -422,7 +449,7 @@ class TrainingStage(Stage):
     to_the_end: ClassVar[bool] = False
 
     def arrange(self, rows: Rows) -> Iterator[Batch]:
-        """Yield the training batches for the next stage, of the schema of `rows`.
+        """Yield batches of the training rows for the next stage; their schema must be that of `rows`.
 
         Parameters
         ----------
@@ -438,16 +465,20 @@ class TrainingStage(Stage):
 
 
 def learns_nothing(stage: Stage) -> bool:
-    """Return whether a stage does the same to all rows, whatever the training rows are; False for training stages."""
+    """Return whether a stage certainly does the same to all rows, whatever the training rows are.
+
+    That is so if it writes `build`, but neither `fit` nor `fit_rows`, and is no training stage.
+    """
     kind = type(stage)
     is_built = kind.build is not Stage.build and kind.fit is Stage.fit
     return is_built and kind.fit_rows is Stage.fit_rows and not isinstance(stage, TrainingStage)
 
 
 def check_class(stage: Stage, schema: Schema, in_chain: bool = True) -> None:
-    """Raise a `StageError` if `stage` needs a class and `schema` has none, has labels, or a class of another type.
+    """Raise a `StageError` if `stage` needs a class, and `schema` has none, or labels instead.
 
-    `in_chain` says whether other stages may make a class before this one, which the message then suggests.
+    Likewise if the class is numeric, and the stage needs a nominal one. `in_chain` says whether the message may suggest
+    a stage that makes such a class first.
     """
     if not stage.needs_class:
         return
@@ -471,9 +502,9 @@ def check_class(stage: Stage, schema: Schema, in_chain: bool = True) -> None:
 
 
 def check_fitted(stage: Stage, fitted: Any) -> Fitted:
-    """Check what the `fit` of a stage returned, set its `made_by`, and return it.
+    """Check `fitted`, which the `fit` of a stage returned, set its `made_by` to the stage, and return it.
 
-    Raise PluginError if it is not a fitted stage, or has no schema.
+    Raise PluginError if it is no `Fitted`, or its `schema` is no `Schema`. A property `schema` is not checked.
     """
     if not isinstance(fitted, Fitted):
         raise make_contract_error(stage, f"fit returns {describe_type(fitted)}; return a Fitted")
@@ -488,8 +519,9 @@ def check_fitted(stage: Stage, fitted: Any) -> Fitted:
 def transform(stages: Iterable[Fitted], batch: Batch, training: bool = False) -> Batch:
     """Return a batch, transformed by fitted stages in order; if `training`, by their `transform_training`.
 
-    Raise PluginError if a stage returns something else than a batch of its schema with as many rows. A stage without
-    `made_by` is not checked. An unexpected error of a stage is raised as it is, with the name of the stage added.
+    Without stages, return the batch itself. Raise PluginError if a stage returns something else than a batch of its
+    schema with as many rows; a stage without `made_by` is not checked. An unexpected error of a stage is raised as it
+    is, with a note that names the stage.
     """
     for stage in stages:
         with blame_stage_for_errors(stage.made_by):

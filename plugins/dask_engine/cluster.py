@@ -35,19 +35,24 @@ _WORKER_ENVIRONMENT = {
 class Cluster:
     """Hands tasks to the workers of a Dask scheduler, and waits for their results.
 
-    Raise FilterkitError if there is no such scheduler, it has no workers, or one has other versions than this process;
-    or if workers cannot be started. Raise UsageError as `check_may_start` does.
+    It works on the scheduler of `client`, else on that which `options` names, else on worker processes that it starts.
 
     Parameters
     ----------
-    jobs : the number of worker processes to start, if there is no scheduler.
-    options : the address of a scheduler, or the path of its file; "" to start one, unless there is a client.
-    client : a client that the caller closes; None to open one.
+    jobs : the number of worker processes to start; else not used.
+    options : the address of a scheduler, or the path of its file (``.json``); or "".
+    client : a client that the caller closes, or None.
     preparations : pairs of a function and the tuple of its arguments, which each worker calls first.
 
     Attributes
     ----------
     client : the client of the scheduler.
+
+    Raises
+    ------
+    FilterkitError : no scheduler answers where `options` says, or it has no workers for 30 seconds; a worker has other
+        versions than this process; or workers cannot be started.
+    UsageError : as for `check_may_start`.
     """
 
     def __init__(self, jobs: int, options: str, client: Client | None, preparations: Iterable[Any]) -> None:
@@ -69,7 +74,7 @@ class Cluster:
             self.prepare(function, arguments)
 
     def _start_workers(self, jobs: int) -> Client:
-        """Start worker processes, with a temporary folder of their own, and return a client of them.
+        """Start a scheduler and worker processes, with a temporary folder of their own, and return a client of them.
 
         Raise UsageError as `check_may_start` does, and FilterkitError if they cannot be started.
         """
@@ -103,9 +108,10 @@ class Cluster:
             raise
 
     def submit(self, function: Callable[..., Any], *arguments: Any, priority: int = 0) -> Any:
-        """Return the future of ``function(*arguments)``; the function gets the results of futures among `arguments`.
+        """Start a task that calls ``function(*arguments)`` on a worker, and return its future.
 
-        Of the tasks that can run, those with a higher `priority` begin first, and then those submitted first.
+        If the function or an argument is a future, its result stands for it. Of the tasks that can run, those with a
+        higher `priority` begin first, and of these the one submitted first.
         """
         return self.client.submit(function, *arguments, pure=False, priority=priority)
 
@@ -121,7 +127,7 @@ class Cluster:
             check()
 
     def yield_as_done(self, futures: Iterable[Any]) -> Iterator[Any]:
-        """Yield futures as they are done, whether they failed or not.
+        """Yield each future when it is done, whether its task failed or not, in any order.
 
         Raise FilterkitError if all workers are lost, and for 30 seconds no new one comes.
         """
@@ -135,7 +141,10 @@ class Cluster:
                 check()
 
     def _make_worker_check(self) -> Callable[[], None]:
-        """Return a function to call while waiting; it raises a `FilterkitError` after 30 seconds without any worker."""
+        """Return a function to call again and again while waiting.
+
+        It raises FilterkitError if there have been no workers for 30 seconds.
+        """
         last_check = last_seen = time.monotonic()
 
         def check_workers() -> None:
@@ -164,13 +173,21 @@ class Cluster:
                 self.client.unregister_worker_plugin(name)
 
     def close(self) -> None:
-        """Undo preparations in a running cluster; close a client that was opened here, and end workers started here."""
+        """Close a client that was opened here, and end workers that were started here.
+
+        In a cluster that was running before, workers that join later are not prepared any more.
+        """
         self._closing.close()
 
 
 @dataclass
 class _Preparation(WorkerPlugin):
-    """Calls a function on each worker when it starts, or at once if it runs."""
+    """Calls a function on each worker: when the worker starts, or at once if it runs already.
+
+    Attributes
+    ----------
+    function, arguments : the function, and the tuple of its arguments.
+    """
 
     function: Callable[..., Any]
     arguments: tuple[Any, ...]
@@ -180,10 +197,10 @@ class _Preparation(WorkerPlugin):
 
 
 def _connect_to_scheduler(options: str) -> Client:
-    """Return a client of a running scheduler that has a worker; wait up to 30 seconds for the first.
+    """Return a client of a running scheduler; wait up to 30 seconds until it has a worker.
 
     `options` is its address, or the path of its file (``.json``). Raise FilterkitError if there is no such file, or the
-    scheduler does not answer, has no workers, or needs certificates.
+    scheduler does not answer, has no workers, or needs certificates that Dask's settings do not name.
     """
     try:
         address = _read_scheduler_address(options) if options.endswith(".json") else options
@@ -210,7 +227,8 @@ def _connect_to_scheduler(options: str) -> Client:
 def _read_scheduler_address(path: str) -> str:
     """Return the address that the file of a scheduler holds.
 
-    Raise FilterkitError if there is no such file, and ValueError if the file is not that of a scheduler.
+    Raise FilterkitError if there is no such file, OSError if it cannot be read, and ValueError if it is not that of a
+    scheduler.
     """
     try:
         with open(path, "rb") as file:
@@ -222,7 +240,7 @@ def _read_scheduler_address(path: str) -> str:
 
 
 def _describe_cause(error: BaseException) -> str:
-    """Return the message of the first cause of an error of Dask, on one line; its type if it has no message."""
+    """Return the message of the exception that first caused `error`, on one line; its type if it has no message."""
     while error.__cause__ is not None:
         error = error.__cause__
     return " ".join(str(error).split()) or type(error).__name__

@@ -32,8 +32,9 @@ class _Task(NamedTuple):
     Attributes
     ----------
     future : the Dask future of what `run_task` returns.
-    pickled : the Dask future of the pickled result, without the parts that stay on the worker.
-    item : the item.
+    pickled : the Dask future of the first element of that, the pickled result; `future` itself if no parts are to stay
+        on the worker.
+    item : the item, which messages locate.
     """
 
     future: Any
@@ -48,20 +49,21 @@ class DaskEngine(Engine):
     """Applies functions to items on the workers of a Dask cluster.
 
     ``--engine dask`` starts worker processes on this machine, unless Dask's own configuration names a scheduler;
-    ``dask:tcp://HOST:PORT`` and ``dask:FILE.json`` connect to a running one. The workers read files and merge
-    statistics. If a worker is lost, Dask computes its results again on others.
+    ``--engine dask:tcp://HOST:PORT`` and ``--engine dask:FILE.json`` connect to a running one. The workers read files
+    and merge statistics. If a worker is lost, Dask computes its results again on others.
 
     Parameters
     ----------
     jobs : the number of worker processes to start; a running cluster works with all its workers.
-    options : the address of a scheduler, the path of its file, or "".
-    client : a client that the caller closes; None to start or connect to a cluster.
+    options : the address of a scheduler, or the path of its file (``.json``); "" for the scheduler that Dask's
+        configuration names, or else for new workers.
+    client : a client that the caller closes; None to start a cluster, or to connect to one.
 
     Raises
     ------
     UsageError : `jobs` is no whole number of at least 1; or a scheduler is named, and the package distributed is not
         installed.
-    FilterkitError : as for `Cluster`, if a scheduler is named; else the first map raises it.
+    FilterkitError : as for `Cluster`, if a scheduler is named. Otherwise the first map raises these errors.
     """
 
     name = "dask"
@@ -97,7 +99,7 @@ class DaskEngine(Engine):
 
     @property
     def jobs(self) -> int:  # type: ignore[override]
-        """The number of threads of the cluster; before workers are started, the number asked for."""
+        """The number of threads of all workers, at least 1; before workers are started, the number asked for."""
         if self._cluster is None and self._client is None:
             return self._wanted
         return max(1, sum(map(int, self._get_cluster().client.nthreads().values())))
@@ -109,12 +111,19 @@ class DaskEngine(Engine):
             self._cluster.prepare(function, args)
 
     def map(self, function: Callable[[T], R], items: Iterable[T]) -> Generator[R, None, None]:
-        """Yield ``function(item)`` for each item, in order, computed by the workers; up to ``4 * jobs`` are ahead."""
+        """Yield ``function(item)`` for each item, in order, computed by the workers.
+
+        Up to ``4 * jobs`` items are taken ahead. Raise FilterkitError if the workers or the cluster are lost.
+        """
         submit = self._make_submit_function(function)
         yield from map_ahead(submit, items, self._wait_for_result, _AHEAD * self.jobs)
 
     def map_as_done(self, function: Callable[[T], R], items: Iterable[T]) -> Generator[R, None, None]:
-        """Yield ``function(item)`` for each item once a worker has computed it, in any order."""
+        """Yield ``function(item)`` for each item once a worker has computed it, in any order.
+
+        All items are taken before the first result is yielded. Raise FilterkitError if the workers or the cluster are
+        lost.
+        """
         cluster = self._get_cluster()
         tasks = {task.pickled: task for task in map(self._make_submit_function(function), items)}
         try:
@@ -127,12 +136,13 @@ class DaskEngine(Engine):
     def keep(self, function: Callable[[T], R]) -> Callable[[T], Any]:
         """Return a function for `map` whose results stay in the memory of workers, or on their disks if that is full.
 
-        If an item takes more than 64 KB, its result comes to this process nevertheless, see `_submit_item`.
+        `map` yields a `KeptPart` for such a result. If a pickled item takes 64 KB or more, its result comes to this
+        process nevertheless; `_submit_item` says why.
         """
         return partial(compute_part_to_keep, function)
 
     def close(self) -> None:
-        """End a cluster that this engine has started, or leave one that was running before."""
+        """End a cluster that this engine has started, or leave one that was running before; another map opens one."""
         if self._cluster is not None:
             self._cluster.close()
             self._cluster = None
@@ -153,10 +163,10 @@ class DaskEngine(Engine):
         return self._cluster
 
     def _make_submit_function(self, function: Callable[[T], R]) -> Callable[[T], _Task]:
-        """Send a function to the workers; return a function that starts it on an item, and returns the `_Task`.
+        """Send a function to the workers; return a function of an item, which starts the work and returns its `_Task`.
 
-        The scheduler remembers a small function, such as one that counts. A large one, such as a fitted chain, goes to
-        all workers past the scheduler, and is lost if all of them are.
+        The scheduler remembers a function of up to 64 KB, such as one that counts. A larger one, such as a fitted
+        chain, goes to all workers past the scheduler, and is lost if all of them are.
         """
         cluster = self._get_cluster()
         pickled = pickle.dumps(function, pickle.HIGHEST_PROTOCOL)
@@ -165,11 +175,12 @@ class DaskEngine(Engine):
         return partial(self._submit_item, cluster, cluster.submit(pickle.loads, sent), keeps)
 
     def _submit_item(self, cluster: Cluster, function_future: Any, keeps_large_parts: bool, item: Any) -> _Task:
-        """Start a function, of which a worker has the future `function_future`, on an item; return the task.
+        """Start a function, which is the result of `function_future`, on an item; return the task.
 
-        Items with a `KeptPart` go before others. `keeps_large_parts` says whether large parts of the result are to stay
-        on the worker. If the worker is lost, Dask computes them again, so the scheduler remembers their items. Large
-        items would fill up its memory; therefore results of items of more than 64 KB do not stay on workers.
+        Items with a `KeptPart` go before others. `keeps_large_parts` says whether parts of the result that are marked
+        as `PartToKeep` are to stay on the worker. If the worker is lost, Dask computes them again, so the scheduler
+        remembers their items. Large items would fill up its memory; therefore results of pickled items of 64 KB or more
+        do not stay on workers.
         """
         futures: list[Any] = []
 
@@ -184,9 +195,10 @@ class DaskEngine(Engine):
         return _Task(future, cluster.submit(getitem, future, 0, priority=priority) if keeps else future, item)
 
     def _wait_for_result(self, task: _Task) -> Any:
-        """Return the result of a task when it is done, with a `KeptPart` for each large part, or raise its error.
+        """Wait for a task; return its result or raise its error; a part that stays on the worker is a `KeptPart`.
 
-        Errors of Dask itself become a `FilterkitError`; one about lost workers names the `location` of the item.
+        If workers are killed or the cluster is lost, raise FilterkitError. If workers are killed, its message names the
+        attribute `location` of the item, if there is one.
         """
         from distributed.client import FutureCancelledError
         from distributed.scheduler import KilledWorker

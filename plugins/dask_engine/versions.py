@@ -12,9 +12,9 @@ _LIBRARIES = ("arff-filterkit", "numpy", "orjson", "pyarrow", "scipy", "scikit-l
 
 
 def find_library_versions() -> dict[str, str]:
-    """Return the versions, by name, of Python (such as 3.13), filterkit, its plugins and the libraries that it uses.
+    """Return the versions of Python (such as 3.13), filterkit, its plugins and the libraries that it uses, by name.
 
-    A library that is not installed has the version "none".
+    What is not installed has the version "none".
     """
     by_name = {"Python": platform.python_version().rpartition(".")[0]}
     plugins = {

@@ -1,8 +1,8 @@
 """Work on items in the workers, and carry items and results to them and back.
 
-The result of a task is a Dask future, which stays on its worker: the pickled result, followed by the parts of it that
-are marked as `PartToKeep`. Only the first comes back, with a `KeptPart` instead of each of the others. An item may hold
-a `KeptPart`: its future goes with the item, and on the worker the part itself replaces it.
+If parts of results are to stay on the worker, a task returns a list, which Dask holds there: the pickled result, and
+then the parts of it that are marked as `PartToKeep`. Only the pickled result comes back, with a `KeptPart` in the place
+of each part. An item may hold a `KeptPart`: its future goes with the item, and on the worker the part replaces it.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from filterkit.plugin import make_picklable
 
 
 class Failure(NamedTuple):
-    """Holds the `error` that a function raised instead of returning a result, and the text of its `traceback`."""
+    """Comes back instead of a result: the `error` that a function raised, and the text of its `traceback`."""
 
     error: Exception
     traceback: str
 
 
 class WorkerTraceback(Exception):
-    """The cause of an error that a worker raised: its text is the traceback."""
+    """The cause (``__cause__``) of an error that comes from a worker; its message is the traceback there."""
 
 
 class KeptPart(NamedTuple):
-    """A handle of a part of a result that stays on the workers.
+    """A handle of a result, or a part of one, that stays on a worker.
 
     Attributes
     ----------
@@ -43,12 +43,17 @@ class KeptPart(NamedTuple):
 
 @dataclass(eq=False)
 class PartToKeep:
-    """Marks a part of a result that is to stay on the worker."""
+    """Marks a result, or a part of one, as one that is to stay on the worker.
+
+    Attributes
+    ----------
+    value : the result or part itself.
+    """
 
     value: Any
 
     def __sizeof__(self) -> int:
-        """Return the bytes of the part, by which Dask decides where to work and what to move to disk."""
+        """Return the bytes of `value`, by which Dask decides where to work and what to move to disk."""
         n_bytes = getattr(self.value, "nbytes", None)
         return n_bytes if isinstance(n_bytes, int) else sys.getsizeof(self.value)
 
@@ -59,8 +64,11 @@ def compute_part_to_keep(function: Callable[[Any], Any], item: Any) -> PartToKee
 
 
 def replace_parts(thing: Any, part_class: type, replace: Callable[[Any], Any]) -> Any:
-    """Replace each instance of `part_class` by ``replace(part)``, and return the result: `thing` itself may be one, and
-    so may elements of its lists and tuples, at any depth. These are copied."""
+    """Replace each instance of `part_class` by ``replace(part)``, and return the result.
+
+    `thing` itself may be an instance, and so may elements of its lists and tuples, at any depth. Lists and tuples are
+    copied, never changed; anything else is returned as it is.
+    """
     if isinstance(thing, part_class):
         return replace(thing)
     if not isinstance(thing, (list, tuple)):
@@ -69,13 +77,14 @@ def replace_parts(thing: Any, part_class: type, replace: Callable[[Any], Any]) -
 
 
 def run_task(function: Callable[[Any], Any], item: bytes, parts: list[PartToKeep], keeps_large_parts: bool) -> Any:
-    """Call a function with a pickled item on a worker; return the pickled result, or a pickled `Failure` on an error.
+    """Call a function with a pickled item, on a worker; return the pickled result, or a pickled `Failure` on an error.
 
     Parameters
     ----------
-    parts : the parts that replace the `KeptPart`s in the item, by their index.
-    keeps_large_parts : whether large parts of the result stay on the worker. If so, a list is returned: the rest of the
-        result, pickled, followed by these parts.
+    parts : replace the `KeptPart`s in the item, whose `part` is an index in this list.
+    keeps_large_parts : whether parts of the result that are marked as `PartToKeep` stay on the worker. If so, return a
+        list: the pickled result, with a `KeptPart` for each of these parts, and then the parts. If not, the parts
+        themselves are in the result.
     """
     large: list[PartToKeep] = []
 
