@@ -322,10 +322,11 @@ class ChainTransformer(TransformerMixin, _ChainEstimator):  # type: ignore[misc]
     are ``shape_2__neighbors``.
 
     X is numbers (rows, features), dense or sparse; missing values are NaN. The zeros of a sparse X mean "absent", as in
-    sparse ARFF; it stays sparse unless a stage makes it dense. X may also be a list or series of texts, or a data frame of pandas or
-    Polars with columns of several kinds: texts are string attributes, categories nominal ones, dates date ones. y,
-    (rows,), may be left out if no stage needs it, and may be numbers, as for a regression, if the stages that need it
-    take a numeric class.
+    sparse ARFF; it stays sparse unless a stage makes it dense. X may also be a list or series of texts, or a data frame
+    of pandas or Polars with columns of several kinds: texts are string attributes, categories nominal ones, dates date
+    ones. y, (rows,), may be left out if no stage needs it, and may be numbers, as for a regression, if the stages that
+    need it take a numeric class.
+
     `fit_transform` returns what the command line writes for training rows: with ``shape --cross-fit`` that differs from
     ``fit(X, y).transform(X)``.
 
