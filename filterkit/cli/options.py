@@ -102,7 +102,7 @@ def declare_seed_option(users: str) -> Any:
 
 
 def declare_trust_option() -> Any:
-    """Return a field that declares ``--trust``: packages, besides scikit-learn, of which a saved chain may have objects."""
+    """Return a field that declares ``--trust``, which names packages whose estimators a saved chain may contain."""
     return _declare_chain(
         "Allow a saved chain to contain estimators of this package, not only of scikit-learn. Repeatable.",
         metavar="PACKAGE",

@@ -1,8 +1,8 @@
 """Comparing methods over many tasks: tests, ranks, and which method, or which two together, are near the best.
 
 A method is near best on a task if its value is within a tolerance of the best value of any method there. NaN is never
-near best, and a task on which all values are NaN counts as a task without a winner. Values are at least 0, and larger
-values are better.
+near best, and a task on which all values are NaN counts as a task without a winner. For this, values must be at least
+0, and larger values are better.
 """
 
 from __future__ import annotations

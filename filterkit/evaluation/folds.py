@@ -23,7 +23,8 @@ class Design:
     Attributes
     ----------
     chains : the name and the text of each chain.
-    folds : the number of folds of the cross-validation, which is stratified by class or labels.
+    folds : the number of folds of the cross-validation, which is stratified by labels or the class, unless it is
+        numeric.
     shares : the shares of all rows to train on, ascending; if empty, the share that is outside a fold.
     one_against_rest : whether each of several classes, or each label, is a task of its own.
     min_positives : how many rows a class or label must have to be a task.
@@ -112,8 +113,8 @@ class DrawnFolds:
 
     Parameters
     ----------
-    y : int (rows,), the classes, each of which is spread evenly over the folds; or bool (rows, labels), whether a row
-        has each label, likewise.
+    y : what is spread evenly over the folds: int (rows,), the codes of classes from 0; or bool (rows, labels), whether
+        a row has each label.
     design : how many folds and repeats there are, their shares, and the seed.
     groups : int (rows,): rows of the same number stay in one fold. None if there are no groups.
 
@@ -123,7 +124,7 @@ class DrawnFolds:
     shares : the shares of all rows to train on, ascending.
     has_empty_fold : whether a fold has no rows to test on.
     n_rows : the number of rows.
-    n_untested : how many of them are in no fold: each is the only one of its class.
+    n_untested : the number of rows that are in no fold, because each is the only one of its class.
     """
 
     def __init__(self, y: np.ndarray, design: Design, groups: np.ndarray | None = None) -> None:
@@ -140,9 +141,9 @@ class DrawnFolds:
     def make_fold(self, number: int) -> Fold:
         """Make fold `number`, from 0, with the rows to train on for each of the `shares`.
 
-        A share is taken of the rows of each class, at least one row; with labels, of all rows together. A larger share
-        contains all rows of a smaller one. A share as large as `Design.largest_training_share` is all rows outside the
-        fold.
+        Of each class, the share of all its rows is taken, but at least one row; with labels, the share of all rows. A
+        larger share contains all rows of a smaller one. A share as large as `Design.largest_training_share` is all rows
+        outside the fold.
         """
         repeat, own = divmod(number, self._design.folds)
         is_test = self._fold_of_row[repeat] == own

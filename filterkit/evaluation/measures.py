@@ -240,7 +240,7 @@ def compute_confusion_matrices(outcome: Outcome) -> list[np.ndarray]:
     """Compute the confusion matrix of the class, or of each label or target: weights by true and predicted value.
 
     For a single task, a matrix is float64 (2, 2): the positive rows and the others. For k tasks that exclude each
-    other, it is float64 (k + 1, k + 1): the last value stands for classes that are not among the tasks.
+    other, it is float64 (k + 1, k + 1): the tasks in order, and last the classes that are not among the tasks.
     """
     found = []
     for first, stop in pairwise(find_group_bounds(outcome.exclusive, outcome.truth.shape[1])):

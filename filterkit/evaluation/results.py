@@ -228,7 +228,7 @@ class Results:
         )
 
     def has_unpaired_splits(self) -> bool:
-        """Return whether two chains were measured on different test rows in the fold of a number, as with two seeds."""
+        """Return whether two chains were measured on different test rows in folds of one number, as with two seeds."""
         split = self._test_split_ids
         largest = split.max(axis=2, keepdims=True, initial=-1)
         return bool(((split >= 0) & (split != largest)).any())

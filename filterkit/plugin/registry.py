@@ -3,8 +3,8 @@
 A plugin is a module that entry points name (`filterkit.plugin.discovery` finds them), or a Python file named with
 ``--plugin``. A module is imported when one of the names that its entry points list is looked up, or when names are
 listed. A module in the group ``filterkit``, which does not say what it offers, is imported at once. A broken plugin
-causes a warning when one of its names is needed or names are listed, and a line in ``filterkit plugins``; the others
-work.
+causes an error when one of its names is looked up, a warning when names are listed, and a line in ``filterkit
+plugins``; the others work.
 """
 
 from __future__ import annotations

@@ -76,7 +76,7 @@ def _explain_formats(document: dict[str, Any]) -> Iterator[str]:
 
 
 def _describe_use_and_endings(described: dict[str, Any]) -> tuple[str, str]:
-    """Return two texts: "read", "written" or both, and the endings of the files of a format."""
+    """Return two texts: "read", "written" or "read, written"; and the endings of the files of a format."""
     use = ", ".join(use for use in ("read", "written") if described[use])
     return use, ", ".join("a folder" if ending == "/" else ending for ending in described["endings"])
 

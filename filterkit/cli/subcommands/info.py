@@ -86,7 +86,7 @@ def _add_correlations(document: dict[str, Any], options: InfoOptions, known: Reg
     """Score each feature by the first metric that takes a numeric class, and add the scores to the document.
 
     Each attribute gets its score by the name of the metric, and ``scored`` becomes this name. The input is read again.
-    If a stage refuses the rows, add a line to ``remarks`` that says why. Without such a metric, change nothing.
+    If the rows cannot be scored, add a line to ``remarks`` that says why. Without such a metric, change nothing.
     """
     from filterkit.chains.feature_scores import scores
     from filterkit.exploration.features import list_usable_metrics
