@@ -80,12 +80,12 @@ class _ChainEstimator(BaseEstimator):  # type: ignore[misc]
         ----------
         X : (rows, features), see the class.
         y : (rows,), the classes or numbers; None if no stage needs them.
-        sample_weight : (rows,), the weights of the rows, at least 0; None gives each row the weight 1. Rows of weight 0
-            are left out, unless all weights are 0.
+        sample_weight : (rows,), the weights of the rows, at least 0 and not all 0; None gives each row the weight 1.
+            Rows of weight 0 are left out.
 
         Raises
         ------
-        ValueError : the chain or another parameter is invalid, or the chain cannot be fitted on X and y.
+        ValueError : the chain or another parameter is invalid, or the chain cannot be fitted on X, y and the weights.
         TypeError : X has objects that are neither numbers nor texts, or columns whose names are of several types.
         """
         chain, batch = self._parse_chain_and_training_rows(X, y, sample_weight)

@@ -42,7 +42,8 @@ _WEIGHT_BITS = 64  # weights are multiples of 2**-64
 class Summary(Statistic):
     """Holds the extremes of each column, and how many rows have a zero, a missing value, or each label.
 
-    Weights are float64 (..., parts). The parts of a weight add up to it, see `filterkit.counts.weights.exact_parts`.
+    Rows must count as one class: unless the class is numeric, `supervised` of `Statistic.of` must be False. Weights are
+    float64 (..., parts). The parts of a weight add up to it, see `filterkit.counts.weights.exact_parts`.
 
     Attributes
     ----------

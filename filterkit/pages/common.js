@@ -5,7 +5,7 @@
 
 // ---- Data and start
 
-/** The data of the page: a promise of the object that was given to filterkit.pages.page. */
+/** The data of the page: a promise of the object that was given to make_page of filterkit.pages.page. */
 async function readData() {
     const packed = Uint8Array.from(atob(document.getElementById("data").textContent), (c) => c.charCodeAt(0));
     const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
