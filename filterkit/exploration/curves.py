@@ -31,8 +31,8 @@ class Curves(NamedTuple):
     ----------
     values : the distinct values of each column, ascending; of more than `_MOST_VALUES`, about so many of them.
     rows : the weight of the rows with a value up to each of `values` and above the one before.
-    columns : int64 (curves,), ascending: the column that each curve is of. A column has several if the stage makes
-        several columns of it, one for each class.
+    columns : int64 (curves,), ascending: the column that each curve is of, an index in `values`. A column has several
+        curves if the stage makes several columns of it, one for each class.
     images : float64 (most values of a column, curves): what each value becomes. After the last value of the column,
         NaN.
     words : the stage and its options; "" without a stage.

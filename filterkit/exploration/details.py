@@ -106,8 +106,8 @@ def describe_best_features(
 def _find_source_features(schema: Schema, stages: Sequence[Fitted]) -> np.ndarray:
     """Find the feature that each column after the last of `stages` is made of: int64 (columns,), -1 if unknown.
 
-    `schema` is that of the features. A stage that does not say what its columns are made of has them of the columns of
-    the same names.
+    `schema` is that of the features. If `Fitted.columns` of a stage is None, each column that comes out of it counts as
+    made of the incoming column of the same name; without one, its feature is unknown.
     """
     origin = np.arange(schema.width)
     for fitted in stages:
@@ -122,10 +122,11 @@ def _find_source_features(schema: Schema, stages: Sequence[Fitted]) -> np.ndarra
 
 
 def _correlate_best_features(features: Features, overview: Overview) -> Passes[dict[str, Any]]:
-    """Compute ``correlation`` of the page: which features it is of, and the correlation of each pair of them, ``r``.
+    """Compute ``correlation`` of the page: ``features``, and the correlation ``r`` of each pair of them.
 
-    They are those of the best features that are numeric or have two labels, at most 100. With fewer than two, both
-    entries are empty. This is a generator of queries; run it by `run_passes`.
+    ``features`` are those in `Features.best` that are numeric or have two labels, at most 100, as indices in
+    `Features.shown`, the best first. ``r`` is float32 (n, n). With fewer than two such features, both are empty. This
+    is a generator of queries; run it by `run_passes`.
     """
     usable = features.best[np.isin(features.schema.label_counts[features.best], (0, 2))][:_MOST_CORRELATED]
     if len(usable) < 2:

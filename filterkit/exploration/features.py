@@ -1,4 +1,4 @@
-"""The features of a table, as the page of ``filterkit explore`` shows them all: names, scores, best tests, pictures."""
+"""The features of a table, as the page of ``filterkit explore`` shows them: names, scores, best tests, pictures."""
 
 from __future__ import annotations
 
@@ -159,9 +159,9 @@ def describe_tasks(features: Features) -> list[dict[str, Any]]:
 def compute_isoline_scores(metrics: list[Metric], tasks: list[dict[str, Any]]) -> dict[str, list[np.ndarray]]:
     """Return ``isolines`` of the page: the scores of features at the points of a grid in the ROC plane.
 
-    The keys are names of metrics. The values have an array for each of the first six tasks, without those of which all
-    rows or none are positive. It is float32 (k²,) for the k rates of `ROC_AXIS_RATES`: a score for each true-positive
-    rate and, for each of these, each false-positive rate.
+    The keys are names of metrics. A value is a list of arrays, one for each of the first six tasks, without tasks in
+    which all rows or none are positive. An array is float32 (k²,), where k is the length of `ROC_AXIS_RATES`: the rates
+    are the true-positive rates of its k blocks, and the false-positive rates of the k scores in each block.
 
     A metric is left out if its score does not follow from the two rates: because it needs no class, looks at whole
     columns or at no data, or has `Metric.classes` while there are several tasks.

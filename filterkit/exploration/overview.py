@@ -54,7 +54,7 @@ def describe_numeric_class(table: ContingencyTable) -> dict[str, Any]:
     """Return what ``class`` in ``overview`` of the page says of the values of a numeric class; {} without values.
 
     It has ``mean``, ``deviation`` (whose divisor is the weight of the rows), ``quantiles`` (of 0, 25, 50, 75 and
-    100 %), and a histogram of 30 bins: ``edges``, float64 (31,), and ``counts``, float64 (30,), weights of rows.
+    100 %), and a histogram of 30 bins: ``edges``, float64 (31,), and ``counts``, float64 (30,). Rows count by weight.
     `table` has one column, the values of the class.
     """
     cells, class_ = table.with_zeros(), NumericClass.from_table(table)

@@ -132,10 +132,10 @@ class _RankColumns(MeasuringStage):
         }
 
     def _score_by_each_metric(self, thresholds: Thresholds) -> tuple[list[BestTests], list[np.ndarray]]:
-        """Return two lists with an entry for each metric: the best tests of the columns, and their float64 scores.
+        """Return two lists with an entry for each metric: the best tests, and the scores, float64 (columns,).
 
-        After the first metric, those that do not look at data have the best tests of the first. With more than 20
-        classes to tell from the rest, all have.
+        The best tests by the first metric stand also for those by metrics that do not look at data. With more than 20
+        classes to tell from the rest, they stand for those by all metrics.
         """
         tasks = thresholds.table.tasks() if self.needs_class else []
         tests: list[BestTests] = []

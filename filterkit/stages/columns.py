@@ -301,8 +301,8 @@ def learn_state(stage: ColumnStage, table: Statistic) -> State:
 class FittedColumns(Fitted):
     """A fitted column stage: transforms batches, and also contingency tables, without reading rows.
 
-    Making one calls `apply` for zeros. Raise PluginError if it gives something else than 0 although `zero` of the
-    outgoing schema is true.
+    If `zero` of the outgoing schema is true, making one calls `apply` for zeros, and raises PluginError unless each
+    stays 0.
 
     Parameters
     ----------

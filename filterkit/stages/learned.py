@@ -99,7 +99,7 @@ def make_state_tables(state: Mapping[str, Any], incoming: Schema, top: int | Non
     - Each list of texts is a table.
     - One table has a row for each number, each text of at most 100 characters, and the shape of each other array.
 
-    Other lists, and longer texts, are left out.
+    Other lists, and longer texts outside lists, are left out.
 
     Parameters
     ----------

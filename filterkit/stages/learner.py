@@ -255,8 +255,9 @@ def read_counted(stage: str, batches: Iterable[Batch]) -> Iterator[Batch]:
 class FittedLearner(Fitted):
     """A fitted learner: adds columns with predictions, and with scores if there are any, at the end of X.
 
-    Making one raises PluginError if the model lacks a method or attribute, and StageError if the names of its columns
-    are taken. It gives a FutureWarning for a model with `get_state` instead of `state`.
+    Making one raises PluginError if the model lacks a method or attribute. It raises StageError if the names of the new
+    columns are taken, even with the name of the learner before them. It gives a FutureWarning for a model with
+    `get_state` instead of `state`.
 
     Attributes
     ----------

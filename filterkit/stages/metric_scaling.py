@@ -169,7 +169,7 @@ class MetricScaling(Scaling):
 
     Attributes
     ----------
-    metric : computes the scores; each subclass sets it.
+    metric : computes the scores; set by the subclass of each metric.
     """
 
     metric: ClassVar[Metric]
@@ -185,8 +185,8 @@ class MetricScaling(Scaling):
 def declare_alpha() -> float | None:
     """Declare the option ``--alpha``, a number from 0 to 1; None, the default, leaves scores as they are.
 
-    It multiplies the scores of the features that at least as large a share of the positive class has as of the other
-    classes. 1 - alpha multiplies the scores of all other features.
+    It multiplies the score of a feature that is at least as frequent in the positive class as in the others. 1 - alpha
+    multiplies the score of any other feature.
     """
     help_ = "Multiply the scores of features of the positive class by X, and the others by 1 − X."
     return option(None, help_, minimum=0, maximum=1)

@@ -73,10 +73,10 @@ class Tasks(NamedTuple):
         return np.asarray(y[:, target] == value)
 
     def find_task_values(self, schema: Schema) -> tuple[Ints, Ints]:
-        """Return the target of each task, and the value that this target has in positive rows: int (tasks,) each.
+        """Return two int (tasks,) that say which target each task is about, and which value the target has if positive.
 
-        A target is 0 for the class of `schema`, or the index of one of its labels, from 0. A value is the index of a
-        value of the target. The tasks must not be numeric.
+        The first has 0 for the class of `schema`, or an index in ``schema.labels``. The second has an index among the
+        values of this class or label. The tasks must not be numeric.
         """
         if not schema.labels:
             return np.zeros_like(self.codes), self.codes
@@ -86,8 +86,8 @@ class Tasks(NamedTuple):
     def decode(self, chosen: Bools) -> Ints:
         """Return int64 (rows,), the index of the class that each row is predicted as.
 
-        `chosen`, bool (rows, tasks), says in which tasks each row is predicted as positive. Of several tasks, each of
-        one class, it must be exactly one. A single task must be that of one of two classes.
+        `chosen`, bool (rows, tasks), says in which tasks each row is predicted as positive. If there are several tasks,
+        it must be exactly one of them. A single task must be that of one of two classes.
         """
         if len(self.names) > 1:
             return np.asarray(self.codes[chosen.argmax(axis=1)])
@@ -131,8 +131,8 @@ def make_label_tasks(schema: Schema, codes: Sequence[int]) -> Tasks:
 def choose_label_tasks(known: Batch) -> Tasks:
     """Choose the tasks to learn from rows whose labels are known: one task for each label of multi-label data.
 
-    In multi-target data, each target with more than two values has a task for each value that occurs. A target with two
-    values has a task for the one with the smaller weight of rows.
+    In multi-target data, a target with the values 0 and 1 has a task for 1. Another target with two values has a task
+    for the value with the smaller weight of rows; one with more values, a task for each value that occurs.
     """
     schema, y = known.schema, known.y
     assert y is not None
@@ -199,7 +199,7 @@ class Model(Protocol):
         """Return float64 (rows, tasks), the scores of the rows of a `csr_array` or ndarray.
 
         Of numeric tasks they are the predicted numbers. The score of a row must not depend on the other rows, not even
-        in its last bit. It is not called if `threshold` is None and the tasks are not numeric.
+        in its last bit. This method is not called if `threshold` is None, unless tasks are numeric.
         """
 
     @property
@@ -214,8 +214,8 @@ class Outcome(NamedTuple):
     ----------
     truth : bool (rows, tasks), whether a row is positive; of numeric tasks the numbers, float64.
     predicted : bool (rows, tasks), whether it is predicted as positive; of numeric tasks the predicted numbers.
-    scores : float64 (rows, tasks), higher for rows more likely positive; only their order matters. None: there are
-        none. Of numeric tasks they are the predicted numbers, too.
+    scores : float64 (rows, tasks), higher for rows more likely positive; unless they are `probabilities`, only their
+        order matters. None: there are none. Of numeric tasks they are the predicted numbers, too.
     exclusive, means : as in `Tasks`.
     weights : float64 (rows,), instance weights above 0; or None if all are 1.
     probabilities : whether the scores are probabilities.

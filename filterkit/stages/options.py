@@ -52,8 +52,8 @@ def option(
         ``stage``, ``stages``, ``format`` or ``file``. Other words, such as ``regex``, are only shown. For "", help
         shows TEXT, or NAME if the option may be repeated.
     completions : a function that returns the words that the text may be; it may continue after a word that ends in
-        ``=``. A shell completes these words. The function gets the values of earlier options by name, as texts. It also
-        gets {}, when a user writes such a word where a stage must stand, and the message shows how to write it.
+        ``=``. A shell completes these words. The function gets the values of earlier options by name, as texts. It gets
+        {} when a user writes such a word where a stage must stand; the message then shows how to write it.
 
     The type comes from the annotation: ``int``, ``float``, ``str`` or ``bool``, or one of them ``| None``;
     ``tuple[str, ...]`` is an option that may be repeated. ``int | str`` holds a whole number as an int, and
@@ -126,9 +126,10 @@ class Configured:
         self.__post_init__()
 
     def __post_init__(self) -> None:
-        """Raise UsageError if options contradict each other, once each is within its own bounds; by default never.
+        """Check the options together, after each alone: raise UsageError if they contradict each other.
 
-        An override calls that of its base first.
+        The default checks nothing. An override calls that of its base first. It may also set attributes that options
+        decide.
         """
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -234,9 +235,9 @@ def _convert_to_type(type_: Any, value: Any) -> Any:
     - bool: a bool, which no other type accepts.
     - int: an integer, of any size; not a float such as 2.0, and no text.
     - float: any real number, but no text. A number beyond the range of float64 becomes inf or -inf.
-    - str: a text, a path, or a real number, which becomes its text.
-    - `INT_OR_TEXT`: an integer or a text. A text becomes an int if it is fewer than 20 ASCII digits, or - and fewer
-      than 19.
+    - str: a text, a path, or a real number; the last two become texts.
+    - `INT_OR_TEXT`: an integer or a text. A text of at most 19 characters becomes an int if they are ASCII digits,
+      perhaps after a minus sign.
     - tuple: a text, which becomes (text,), or an iterable of texts. Those of a set are sorted, because their order
       changes from run to run.
     """

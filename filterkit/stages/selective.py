@@ -1,7 +1,7 @@
 """Stages that are confined to some attributes by `--only` and `--except`.
 
-The chain fits such a stage on batches of the chosen columns alone, as though the others did not exist. The columns that
-come out replace the chosen ones. So a stage need not know that it is confined.
+The chain fits a `SelectiveStage` on batches of the chosen columns alone, as though the others did not exist. The
+columns that come out replace the chosen ones. So such a stage need not know that it is confined.
 """
 
 from __future__ import annotations
