@@ -11,14 +11,14 @@ from filterkit.plugin import Bools, Rows, get_attribute_values, itself, join_all
 
 
 class Agree(TrainingStage):
-    """Keep the training rows whose class a learner predicts from other rows, as Weka's RemoveMisclassified does.
+    """Keep the training rows whose class a learner predicts right from other rows, as Weka's RemoveMisclassified does.
 
         filterkit in.arff agree --chain "impute onehot svm"
 
     The rows are dealt into `--folds` folds, class by class. The chain, which ends in a learner, is fitted on all folds
     but one and predicts the rows of that one. Rows that are predicted wrong are dropped (C. Brodley and M. Friedl,
-    *Identifying Mislabeled Training Data*, 1999). With more `--rounds` this is done again with the rows that are left,
-    until none is dropped.
+    *Identifying Mislabeled Training Data*, 1999). ``--rounds N`` does this up to N times, each time with the rows that
+    are left, until none is dropped.
 
     Rows without a class stay, and so does a row that is the only one of its class. The training rows are held in
     memory. Later rows, as with ``--test``, all stay.
@@ -71,9 +71,9 @@ class Agree(TrainingStage):
         yield from take_rows(rows, numbers)
 
     def _flag_right_predictions(self, training: Batch, test: Batch) -> Bools:
-        """Flag the rows of `test` whose class the chain predicts right if it is fitted on `training`: bool (rows,).
+        """Fit the chain on `training`, and flag the rows of `test` whose class it predicts right: bool (rows,).
 
-        Raise a StageError, which names the chain, if one of its stages does.
+        All rows of `test` must have a class. Raise a StageError, which names the chain, if one of its stages does.
         """
         try:
             out = self._chain.fit(training).transform(test)

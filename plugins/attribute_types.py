@@ -31,10 +31,11 @@ class Nominal(ChoosingStage):
         filterkit in.arff nominal --only count1
 
     The labels are the distinct values of the training rows: numbers and dates in ascending order, strings in the order
-    in which they first appear. The label of a number is its shortest exact text, where Weka rounds to six digits. The
-    class may be among the attributes: ``nominal --only class`` makes a 0/1 class usable. Afterwards the stage ``class``
-    can make any of them the class. Missing values stay missing. Without `--only`, all numeric attributes become
-    nominal, a numeric class among them.
+    in which they first appear. The label of a number is its shortest exact text, where Weka rounds to six digits. That
+    of a date is its text in the format of the attribute. Missing values stay missing.
+
+    Without `--only`, all numeric attributes become nominal, a numeric class among them. ``nominal --only class`` makes
+    a 0/1 class usable. Afterwards the stage ``class`` can make any of the attributes the class.
     """
 
     name = "nominal"
@@ -87,9 +88,10 @@ class Nominal(ChoosingStage):
         return edit.build()
 
     def _encode_attribute_values(self, known_values: list[Any], position: int, batch: Batch) -> Any:
-        """Return the index of each value of an attribute among `known_values`, float64 (rows,); NaN if it is missing.
+        """Return the index in `known_values` of each value of the attribute at `position`: float64 (rows,).
 
-        A value that is not among them becomes missing. Raise a StageError for it with ``--unseen error``.
+        It is NaN for a missing value, and for one that is not in `known_values`. For the latter, raise a StageError
+        with ``--unseen error``.
         """
         code = {value: number for number, value in enumerate(known_values)}
         distinct, at = encode_attribute(batch, position)
@@ -107,7 +109,11 @@ class Nominal(ChoosingStage):
 
 
 def _format_attribute_values(attribute: Attribute, values: list[Any]) -> list[str]:
-    """Return the text that files have for each of some values of an attribute: floats, milliseconds or texts."""
+    """Return each of some values of an attribute as the text that files have for it.
+
+    `values` are floats if the attribute is numeric, and milliseconds since 1970-01-01 UTC if it has dates. Else they
+    are texts already, and the list itself is returned.
+    """
     if attribute.kind == "numeric":
         return list(map(format_number, values))
     return list(map(DateFormat(attribute.format or _ISO).format, values)) if attribute.kind == "date" else values
@@ -116,8 +122,11 @@ def _format_attribute_values(attribute: Attribute, values: list[Any]) -> list[st
 class TypeChangingStage(ChoosingStage):
     """Base of stages that change the type of attributes, each value by itself; the name of the stage is the new type.
 
-    Attributes of the types `kinds` are changed if ``--only`` chooses them, and without it all of `default_kinds`.
-    `changes_targets` says whether ``--only`` may choose the class and labels.
+    Attributes
+    ----------
+    kinds : the types that ``--only`` may choose.
+    default_kinds : the types whose attributes are all changed without ``--only``, but never the class and labels.
+    changes_targets : whether ``--only`` may choose the class and labels, too.
     """
 
     group = "Change types"
@@ -137,15 +146,20 @@ class TypeChangingStage(ChoosingStage):
         return edit.build()
 
     def convert_values(self, attribute: Attribute, position: int, batch: Batch) -> Any:
-        """Return the values of the attribute at `position` in the new type: float64 (rows,), or an Arrow array.
+        """Convert the values of an attribute to the new type: float64 (rows,), or an Arrow array of texts or dates.
 
-        The array has strings, or timestamps in milliseconds. Raise a FilterkitError for a label that cannot be
-        converted, even if `batch` has no rows, and a StageError for the value of a row.
+        Dates are timestamps in milliseconds. `attribute` is the one at `position` in the schema of `batch`. The method
+        is first called with a batch without rows, and may then raise a FilterkitError for labels that cannot be
+        converted. Raise a StageError if the value of a row cannot be converted, unless it is to become missing.
         """
         raise NotImplementedError
 
     def refuse_first_invalid_value(self, batch: Batch, position: int, invalid: np.ndarray, what: str) -> None:
-        """Raise a StageError if a row is `invalid`, bool (rows,): the value of the first one is not a `what`."""
+        """Raise a StageError for the first row that `invalid` flags, bool (rows,); do nothing if it flags none.
+
+        The message says that the row's value of the attribute at `position` is not a `what`, such as ``number``. The
+        value must not be missing.
+        """
         for row in np.flatnonzero(invalid)[:1].tolist():
             attribute = batch.schema.attributes[position]
             distinct, codes = encode_attribute(batch, position)
@@ -202,8 +216,8 @@ class String(TypeChangingStage):
         filterkit --class none in.arff string --only class
 
     A label becomes its text, a number its shortest exact text, and a date its text in the format of its attribute.
-    Missing values stay missing. Without `--only`, all nominal attributes become strings. The class must be nominal or
-    numeric and stays as it is.
+    Missing values stay missing. Without `--only`, all nominal attributes become strings. The class and labels stay as
+    they are, because they must be nominal or numeric.
     """
 
     name = "string"

@@ -28,9 +28,9 @@ class Remove(Stage):
 
         filterkit in.arff remove --attribute width
 
-    An attribute that any of the options selects is removed. An option that selects none, or only the class, is an
-    error. The class stays; with ``--class none`` it is an attribute like the others. Numbers count all attributes from
-    1: ``--range 1-3,7,20-last``.
+    An attribute that any of the options selects is removed, but the class and labels stay. With ``--class none`` the
+    class is an attribute like the others. An option that selects none, or only the class or labels, is an error.
+    Numbers count all attributes from 1: ``--range 1-3,7,20-last``.
     """
 
     name = "remove"
@@ -67,7 +67,8 @@ class Remove(Stage):
     def _find_positions_by_option(self, schema: Schema) -> Iterator[tuple[str, str, set[int]]]:
         """Yield the flag, the value and the selected positions of each option that the user has set.
 
-        Raise FilterkitError if an option selects nothing.
+        A repeated option is yielded for each value. Raise FilterkitError if a value selects no attribute, or if a
+        number is larger than that of the last attribute.
         """
         names = list(schema.names)
         for name in self.attribute:
@@ -95,7 +96,7 @@ class Remove(Stage):
 
 
 class Keep(Remove):
-    """Keep attributes by name, pattern, number or type, and class or labels; remove all others.
+    """Keep attributes by name, pattern, number or type, and the class or labels; remove all others.
 
         filterkit in.arff keep --match 'count.*'
 
@@ -112,8 +113,8 @@ class Rename(Stage):
 
         filterkit in.arff rename --find '^count' --replace number
 
-    `\\1` in the replacement is the first group. The class is renamed, too. Two attributes of one name are an error, and
-    so is an expression that finds nothing.
+    `\\1` in the replacement is the first group. The class is renamed, too, if its name has a match. It is an error if
+    two attributes get the same name, or if no name has a match.
     """
 
     name = "rename"
@@ -143,7 +144,7 @@ class Class(Stage):
 
         filterkit in.arff nominal --only count1 class count1
 
-    The class must be nominal or numeric; ``nominal`` before this stage makes it so.
+    The attribute must be nominal or numeric; put ``nominal`` before this stage for one of strings or dates.
     """
 
     name = "class"

@@ -17,13 +17,15 @@ class Balance(TrainingStage):
 
         filterkit in.arff balance standardize svm
 
-    `--by weight` multiplies the weight of each training row by a factor of its class, so that all classes that have
-    rows get the same total weight, and the sum of all weights stays. `--by drop` leaves out rows at random until no
-    class has more than `--spread` times as many as the smallest class that has rows, as Weka's SpreadSubsample does; 1
-    makes all classes equal. `--max-count` is another limit.
+    `--by weight` multiplies the weight of each training row by a factor that depends on its class. All classes that
+    have rows then have the same total weight, and the sum of all weights is what it was.
 
-    Rows without a class stay as they are. The rows keep their order; later rows, as with ``--test``, all stay. This
-    takes 40 bytes of memory for each row.
+    `--by drop` leaves out rows at random, until no class has more than `--spread` times as many rows as the smallest
+    class that has any, as Weka's SpreadSubsample does. ``--spread 1``, the default, makes all classes equally large.
+    With ``--max-count N``, no class keeps more than N rows either.
+
+    Rows without a class stay as they are. The rows keep their order; later rows, as with ``--test``, all stay. The
+    stage takes 40 bytes of memory for each row.
     """
 
     name = "balance"

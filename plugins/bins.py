@@ -33,12 +33,13 @@ class Bins(ColumnStage):
       Weka's supervised Discretize). A column without a useful cut has one bin.
     - `width` makes `--bins` bins of equal width between the least and the largest training value.
     - `frequency` makes `--bins` bins with about the same number of training rows. Each cut is half-way between two
-      values, where the number of rows below comes nearest to its equal share.
+      values, where the number of rows below comes nearest to its equal share. A column with few distinct values gets
+      fewer bins.
 
     Labels name the cut points with six decimals, as in Weka, or with more digits where six would blur them.
 
     Rows count by weight. Missing values do not count and stay missing; nominal columns stay as they are. Where zero is
-    special (sparse input), zero must lie in the first bin, as it does for counts.
+    special (sparse input), zero must lie in the first bin, as it does for counts; a cut below 0 is an error.
     """
 
     name = "bins"
@@ -76,7 +77,11 @@ class Bins(ColumnStage):
         return {"cuts": Ragged(np.searchsorted(column, np.arange(len(cells) + 1)), cuts), "nominal": cells.nominal}
 
     def _find_equal_width_cuts(self, cells: ContingencyTable, columns: Ints) -> tuple[Ints, Floats]:
-        """Return the column, int64 (n,), and the value, float64 (n,), of each cut that makes bins of equal width."""
+        """Return the column, int64 (n,), and the value, float64 (n,), of each cut that makes bins of equal width.
+
+        `columns`, int64, are the columns to cut, numeric ones with at least two values. Each has ``--bins`` − 1 cuts,
+        which ascend, but some may be equal by rounding.
+        """
         low, high = cells.values[cells.indptr[columns]], cells.values[cells.indptr[columns + 1] - 1]
         step = np.arange(1, self.bins)
         unit = np.where(high / 2 - low / 2 > np.finfo(np.float64).max / 2, 0.5, 1.0)  # a range may overflow
@@ -86,9 +91,10 @@ class Bins(ColumnStage):
         return np.repeat(columns, len(step)), cuts.ravel()
 
     def _find_equal_frequency_ends(self, cells: ContingencyTable, columns: Ints) -> Ints:
-        """Return the indices of the last cell of each bin, for bins of about equally many rows: int64 (n,).
+        """Return the index of the last cell of each bin, for bins of about equally many rows: int64 (n,).
 
-        The last bin of a column is left out. Indices may repeat.
+        A cell is a value of a column. `columns`, int64, are the columns to cut, numeric ones with at least two values.
+        Each has ``--bins`` − 1 indices, because its last bin is left out; some may be equal.
         """
         running = np.cumsum(cells.rows)
         begin = np.concatenate([[0.0], running])[cells.indptr[:-1]]

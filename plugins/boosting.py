@@ -40,9 +40,9 @@ def boost_stumps(
 ) -> tuple[Floats, Floats, Ints]:
     """Boost decision stumps, each on the presence of one feature, and return their sum as a linear function.
 
-    Every pair of a row i and a label l has a weight D(i, l). All start at ε, or proportional to the weights of rows.
-    W(s, j, l, t) is the sum of D over the rows where label l has the sign s (+ or −) and feature t has the value j (0
-    or 1). Where feature t has the value j, the stump on t gives label l the score
+    Every pair of a row i and a label l has a weight D(i, l). All start at ε or, with `row_weights`, proportional to the
+    weight of the row. W(s, j, l, t) is the sum of D over the rows where label l has the sign s (+ or −) and feature t
+    has the value j (0 or 1). Where feature t has the value j, the stump on t gives label l the score
 
         c(j, l) = ½ ln((W(+, j, l, t) + ε) / (W(−, j, l, t) + ε)).
 
@@ -59,7 +59,7 @@ def boost_stumps(
     Parameters
     ----------
     X : `csr_array` (rows, features) of ones, at least one feature: the features that each row has.
-    Y : bool (rows, labels), at least one of both: whether the row has the label.
+    Y : bool (rows, labels), whether the row has the label; at least one row and one label.
     rounds : the number of stumps; with MP-Boost, for each label.
     multiple_pivots : whether to use MP-Boost instead of AdaBoost.MH.
     jobs : the number of threads; the result does not depend on it.
@@ -118,9 +118,9 @@ def boost_stumps(
 
 
 def _find_features_of_least_loss(losses: Floats) -> Ints:
-    """Return the index of the feature with the least loss for each label, int64 (labels,); the first of equal ones.
+    """Return the index of the feature with the least loss for each label: int64 (labels,).
 
-    `losses` are float64 (features, labels).
+    `losses` are float64 (features, labels). Of features whose losses differ only by rounding, the first is taken.
     """
     return np.asarray((losses <= losses.min(axis=0) * (1 + _AS_SMALL)).argmax(axis=0))
 
@@ -128,12 +128,8 @@ def _find_features_of_least_loss(losses: Floats) -> Ints:
 class _LabelBlock:
     """Holds the weights D of `boost_stumps` for all rows and some of the labels.
 
-    The weights of pairs of a row and a label that it has are stored apart from those of the other pairs. So W of the
-    rows that have a feature is a plain sum, exactly 0 if there are no such rows. W of the rows that lack it is the
-    difference from the sum over all rows. Because all sums run in the order of the rows and rounding is monotone, this
-    difference is never below 0, and exactly 0 if there are no such rows.
-
-    In each round, call the three methods in their order.
+    In each round, call `compute_loss_by_feature_and_label`, `sum_weights_by_sign_and_value` and `multiply_weights`, in
+    this order.
 
     Parameters
     ----------
@@ -144,6 +140,10 @@ class _LabelBlock:
 
     def __init__(self, table: Any, Y: Bools, initial_weights: Floats) -> None:
         self.table = table
+        # The weights of pairs of a row and a label that it has are stored apart from those of the other pairs. So W of
+        # the rows that have a feature is a plain sum, exactly 0 if there are no such rows. W of the rows that lack it
+        # is the difference from the sum over all rows. Because all sums run in the order of the rows and rounding is
+        # monotone, this difference is never below 0, and exactly 0 if there are no such rows.
         self.weights = (
             np.hstack([Y, ~Y]) * initial_weights[:, None]
         )  # of the pairs of each sign and label, by row; 0 of others
@@ -164,7 +164,8 @@ class _LabelBlock:
     def sum_weights_by_sign_and_value(self, features: Ints) -> Floats:
         """Compute W of `boost_stumps` for the feature chosen for each label: float64 (2 signs, 2 values, labels).
 
-        `features`, int64 (labels,), are their indices. The first sign is plus, and the first value 0.
+        `features`, int64 (labels,), are the indices of the chosen features in `table`; `multiply_weights` will use
+        them, too. The first sign is plus, and the first value 0.
         """
         self.present[:] = False
         for label, feature in enumerate(features.tolist()):
@@ -173,9 +174,10 @@ class _LabelBlock:
         return np.stack([self.sums[-1] - present, present], axis=1)
 
     def multiply_weights(self, factors: Floats) -> None:
-        """Multiply each weight by the one of `factors` for its sign, for the value of the feature, and for its label.
+        """Multiply each weight, in place, by its factor.
 
-        `factors` are float64 (2 signs, 2 values, labels). The features are those of `sum_weights_by_sign_and_value`.
+        `factors`, float64 (2 signs, 2 values, labels), has one for each sign, label, and value of the feature that was
+        chosen for the label, as `sum_weights_by_sign_and_value` orders them.
         """
         for weights, (absent, present) in zip(np.split(self.weights, 2, axis=1), factors):
             weights *= np.where(self.present, present, absent)
@@ -184,7 +186,7 @@ class _LabelBlock:
 class Boosting(Learner):
     """Base of learners that predict by boosted decision stumps.
 
-    With `multiple_pivots`, each label has a feature of its own in each round; without, one feature is for all labels.
+    `multiple_pivots` says whether each label has a feature of its own in each round, or all labels have the same one.
     """
 
     regressor = "predict GradientBoostingRegressor"

@@ -23,10 +23,10 @@ _UNSEEN = 2.0**-44  # of a deviation; no result shows that the mean is off by le
 
 
 class RescalingStage(ColumnStage):
-    """Base of stages that subtract a number from each column and divide it by another, as `rescale` does.
+    """Base of stages that subtract a number from each column and then divide the column by another, as `rescale` does.
 
-    `parts` are the name to show for the number that is subtracted, that for the divisor, and the key of the divisor in
-    the state.
+    `parts` are three texts: the name to show for the number that is subtracted, the name to show for the divisor, and
+    the key of the divisor in the state.
     """
 
     group = "Rescale and fill columns"
@@ -70,8 +70,8 @@ class Standardize(RescalingStage):
 
     v becomes (v − mean) / s, where s² is the variance with the denominator n − 1. Where zero is special (sparse input)
     it stays zero: v becomes v / s. Rows count by weight. A constant column becomes 0; values that differ, however
-    little, are no constant. Missing values do not count and stay missing; nominal columns stay as they are. Weights
-    that add up to at most 1 are an error.
+    little, are no constant. Missing values do not count and stay missing; nominal columns stay as they are. It is an
+    error if values differ, but the weights of their rows add up to at most 1.
     """
 
     name = "standardize"

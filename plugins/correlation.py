@@ -18,9 +18,10 @@ def score_by_correlation(tp: Floats, fp: Floats, pos: float, neg: float) -> Floa
 def score_columns_by_correlation(table: ContingencyTable) -> Floats:
     """|r|, Pearson's correlation with the class; of a nominal class, the mean over the classes.
 
-    Each class is a 0/1 column, and weighs by its rows. Of a nominal column, each label is a 0/1 column of its own, and
-    their means are averaged by the rows that have the label. A missing value counts as the mean of the column, or as
-    its most frequent label. It is what Weka's CorrelationAttributeEval computes, with a numeric class, too.
+    Each class is a 0/1 column, and counts by the number of its rows. Each label of a nominal column is a 0/1 column,
+    too; the score of the nominal column is the mean of those of its labels, which count by the number of their rows. A
+    missing value counts as the mean of the column, or as its most frequent label. The score is that of Weka's
+    CorrelationAttributeEval, with a numeric class, too.
     """
     return _compute_correlations_and_degrees_of_freedom(table)[0]
 
@@ -33,16 +34,19 @@ def score_by_f_test(tp: Floats, fp: Floats, pos: float, neg: float) -> Floats:
 def score_columns_by_f_test(table: ContingencyTable) -> Floats:
     """F statistic of column and class: R² / (1 − R²), times residual degrees of freedom / those of R².
 
-    Of two numbers, R² is the square of Pearson's correlation (scikit-learn's `f_regression`). Of a number and labels,
-    one of which is the class, it is the share of the variance of the number that is between the labels (analysis of
-    variance, `f_classif`). Of a nominal column and class, it is the square of Cramér's V. A missing value counts as the
-    mean of the column, or as its most frequent label. R² counts as at most 1 − 10⁻¹².
+    If column and class are numeric, R² is the square of Pearson's correlation (scikit-learn's `f_regression`). If one
+    is numeric and the other nominal, R² is the share of the variance of the numbers that is between the labels
+    (analysis of variance, `f_classif`). If both are nominal, it is the square of Cramér's V. A missing value counts as
+    the mean of the column, or as its most frequent label. R² counts as at most 1 − 10⁻¹².
     """
     return _compute_f_statistic(*_compute_correlations_and_degrees_of_freedom(table)[1:], table.totals.sum())
 
 
 def _compute_f_statistic(r_squared: Floats, degrees: Floats, n_rows: float) -> Floats:
-    """Compute F statistics from R² and its degrees of freedom; 0 where no residual degrees of freedom are left."""
+    """Compute the F statistic of each column; 0 where no residual degrees of freedom are left: float64 (columns,).
+
+    `r_squared` and `degrees`, float64 (columns,), are R² and its degrees of freedom, at least 1.
+    """
     left = np.maximum(n_rows - degrees - 1, 0.0)
     return r_squared / np.maximum(1 - r_squared, 1e-12) * left / degrees
 
@@ -78,8 +82,9 @@ def _compute_correlations_and_degrees_of_freedom(table: ContingencyTable) -> tup
 def _center_and_scale_values(cells: ContingencyTable) -> Floats:
     """Return the value of each cell less the mean of its column, divided by a power of two: float64 (cells,).
 
-    The power is about as large as the largest value of the column, so that no square overflows. Such a division is
-    exact, so values that are near each other lose no digits. A constant column becomes 0.
+    A cell is a value of a column. The power is about as large as the largest absolute value of the column, so that no
+    square overflows. Such a division is exact, so values that are near each other lose no digits. The values of a
+    constant column become 0. Those of nominal columns mean nothing.
     """
     column, columns, rows = cells.column_of_cell, len(cells), cells.rows
     low, high = cells.extremes()
@@ -91,10 +96,10 @@ def _center_and_scale_values(cells: ContingencyTable) -> Floats:
 
 
 def _count_rows_after_filling_missing_labels(cells: ContingencyTable) -> Floats:
-    """Count rows by cell and class: float64 (cells, classes); a missing label counts as the most frequent one.
+    """Count rows by cell and class: float64 (cells, classes); a missing label counts as the column's most frequent one.
 
-    With a numeric class return float64 (cells, 2): the number of rows, and the sum of the class as `class_sums` shifts
-    it.
+    A cell is a value of a column. Rows with a missing number are left out. With a numeric class return float64 (cells,
+    2): the number of rows, and the sum of their classes as `class_sums` shifts them.
     """
     counts, missing = cells.counts.copy(), cells.missing
     if cells.numeric_class:

@@ -26,10 +26,10 @@ class OneHot(SelectiveStage):
 
         filterkit arff_samples/mixed.arff onehot --only reason
 
-    An attribute with more than two labels becomes one column ``name=label`` for each label. With one or two labels it
-    becomes one column of the same name, which holds the index of the label. A missing value is missing in every
-    column. Sparse rows stay sparse, although their first label, which they did not store, becomes a 1. The class stays
-    as it is.
+    An attribute with more than two labels becomes one column ``name=label`` for each label. With at most two labels it
+    becomes one column of the same name, which holds the index of the label, 0 or 1. A missing value is missing in every
+    column. Sparse rows stay sparse, although the first label of an attribute, which they did not store, becomes a 1.
+    The class stays as it is.
     """
 
     name = "onehot"
@@ -85,8 +85,8 @@ class Label(Stage):
         filterkit in.arff label --positive a shape
 
     The class gets the labels ``rest`` and V, in this order, where V is the value of `--positive`, which becomes the
-    positive class. A missing class stays missing. A numeric class becomes nominal: ``label --positive 1`` of a class of
-    zeros and ones.
+    positive class. A missing class stays missing. A numeric class becomes nominal, too: ``label --positive 1`` makes
+    rows of the class 1 positive.
     """
 
     name = "label"

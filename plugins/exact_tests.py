@@ -13,21 +13,23 @@ from filterkit.plugin import Bools, Floats, offer
 # equal probabilities differ.
 _AS_LIKELY = 1e-7
 
-# How far an outcome may lie outside the possible ones, because sums of weights are rounded: a share of all rows, and at
-# most.
+# How far an outcome may lie outside the possible ones, because sums of weights are rounded: the first number times the
+# number of all rows, but at most the second.
 _ROUNDING, _MOST_ROUNDING = 1e-12, 1e-6
 
 
 @dataclass
 class _HypergeometricDraws:
-    """Describes n samples of rows, drawn without replacement; tp, the positive rows of a sample, is hypergeometric.
+    """Describes n samples of rows, drawn without replacement; tp is the number of positive rows in a sample.
+
+    Each tp has a hypergeometric distribution. A sample stands for a word: its rows are those that have the word.
 
     Attributes
     ----------
-    words : float64 (n,), the number of rows in each sample; they are those that have a word.
+    words : float64 (n,), the number of rows in each sample.
     pos, neg : the numbers of positive and of negative rows to draw from.
     least_tp, most_tp : float64 (n,), the least and the largest possible tp.
-    mode : float64 (n,), the most likely tp, not rounded to a whole number.
+    mode : float64 (n,), the most likely tp before it is rounded down to a whole number.
     tp_tolerance : how far tp may be out of range, because sums of weights are rounded.
     """
 
@@ -53,8 +55,8 @@ class _HypergeometricDraws:
     def compute_tail_ratio(self, start: Floats, step: Floats | float, smallest: float = 1e-17) -> Floats:
         """Compute P(start) + P(start + step) + P(start + 2 step) + … up to the end of the range, divided by P(start).
 
-        `start`, float64 (n,), is a tp of each sample, and `step` is 1 or −1, for all or for each. The result, float64
-        (n,), leaves out the terms after one that is at most the share `smallest` of the sum so far.
+        `start`, float64 (n,), is a tp of each sample. `step` is 1 or −1, for all samples, or float64 (n,). The result,
+        float64 (n,), leaves out the terms that follow one that is at most `smallest` times the sum so far.
         """
         words, pos, neg = self.words, self.pos, self.neg
         least, most = self.least_tp - self.tp_tolerance, self.most_tp + self.tp_tolerance
@@ -82,8 +84,8 @@ class _HypergeometricDraws:
 
         Returns
         -------
-        Float64 (n,), which differs from `tp` by a whole number; and bool (n,), whether it is possible. Where it is not,
-        the number means nothing.
+        The found tp, float64 (n,), which differs from `tp` by a whole number; and bool (n,), whether there is one.
+        Where there is none, the number means nothing.
         """
         # In steps: just beyond the mode, and just outside of what is possible.
         near = np.maximum(np.ceil((self.mode - tp) * sign - self.tp_tolerance), 1.0)
@@ -126,15 +128,14 @@ def score_by_fisher_test(tp: Floats, fp: Floats, pos: float, neg: float) -> Floa
 def bound_fisher_score(
     tp_low: Floats, tp_high: Floats, fp_low: Floats, fp_high: Floats, pos: float, neg: float
 ) -> Floats:
-    """Return a number that `score_by_fisher_test` does not exceed in these ranges of counts, float64 (n,).
+    """Return a number that `score_by_fisher_test` does not exceed in each of n ranges of counts: float64 (n,).
 
-    It is infinite unless all counts are whole numbers. The parameters are those of `Metric.bound`.
-
-    The p-value is at least P(X ≤ tp) if tp is below the mode, else P(X ≥ tp), where X of the ``tp + fp`` rows drawn are
-    positive. If tp grows by 1, one more row is drawn, and X grows by 0 or 1. So P(X ≥ tp) falls, as X may stay while tp
-    grows. If fp grows by 1, X grows by 0 or 1, too, but tp stays. So P(X ≥ tp) rises. Therefore P(X ≥ tp) is least
-    where tp is largest and fp is smallest, and P(X ≤ tp) where tp is smallest and fp is largest.
+    The parameters are those of `Metric.bound`. All n numbers are infinite if any of the counts is no whole number.
     """
+    # The p-value is at least P(X ≤ tp) if tp is below the mode, else P(X ≥ tp), where X of the tp + fp rows drawn are
+    # positive. If tp grows by 1, one more row is drawn, and X grows by 0 or 1. So P(X ≥ tp) falls, as X may stay while
+    # tp grows. If fp grows by 1, X grows by 0 or 1, too, but tp stays. So P(X ≥ tp) rises. Therefore P(X ≥ tp) is least
+    # where tp is largest and fp is smallest, and P(X ≤ tp) where tp is smallest and fp is largest.
     from scipy.special import gammaln
 
     counts = (tp_low, tp_high, fp_low, fp_high, np.array([pos, neg]))
@@ -153,9 +154,9 @@ def bound_fisher_score(
 def score_by_bi_binomial_separation(tp: Floats, fp: Floats, pos: float, neg: float) -> Floats:
     """Bi-binomial separation, |z(tp) − z(fp)|: as `bns`, with Binomial instead of Normal distributions.
 
-    Forman 2003 names it and leaves its population rate open; here it is the share of all rows that have the word. z is
-    the Normal quantile of a probability, at least 1e-300: that of a smaller count plus half that of the same count,
-    where the count has the Binomial distribution with that rate and pos (or neg) draws.
+    z(x) is the Normal quantile of P(X < x) + P(X = x) / 2, which counts as at least 1e-300. X has the Binomial
+    distribution of pos draws for tp, and of neg draws for fp. Its rate, which Forman 2003 leaves open, is the share of
+    all rows that have the word. The score of a word in all rows or in none is 0.
     """
     rate = (tp + fp) / (pos + neg)
     apart = _compute_binomial_z(tp, pos, rate) - _compute_binomial_z(fp, neg, rate)
@@ -165,10 +166,11 @@ def score_by_bi_binomial_separation(tp: Floats, fp: Floats, pos: float, neg: flo
 def bound_bi_binomial_separation(
     tp_low: Floats, tp_high: Floats, fp_low: Floats, fp_high: Floats, pos: float, neg: float
 ) -> Floats:
-    """Return a number that `score_by_bi_binomial_separation` does not exceed in these ranges of counts, float64 (n,).
+    """Return a number that `score_by_bi_binomial_separation` does not exceed in each of n ranges: float64 (n,).
 
-    The parameters are those of `Metric.bound`. z grows with the count and falls with the rate.
+    The parameters are those of `Metric.bound`.
     """
+    # z grows with the count and falls with the rate.
     low, high = (tp_low + fp_low) / (pos + neg), np.minimum((tp_high + fp_high) / (pos + neg), 1.0)
     positive = _compute_binomial_z(tp_high, pos, low) - _compute_binomial_z(fp_low, neg, high)
     negative = _compute_binomial_z(fp_high, neg, low) - _compute_binomial_z(tp_low, pos, high)
@@ -192,7 +194,7 @@ def _compute_binomial_z(x: Floats, draws: float, p: Floats) -> Floats:
 
 
 def _compute_incomplete_beta(a: Floats, b: Floats, p: Floats) -> Floats:
-    """Compute the regularised incomplete beta function of p, float64 (n,); a or b may be 0."""
+    """Compute the regularised incomplete beta function I_p(a, b): float64 (n,); a or b may be 0."""
     from scipy.special import betainc, betaincc
 
     a, b, p = np.broadcast_arrays(np.maximum(a, 1e-300), np.maximum(b, 1e-300), p)

@@ -30,7 +30,7 @@ Score: TypeAlias = "Callable[[Floats, Floats, float, float], Floats]"
 
 
 def wrap_score_to_invert_negative_features(score: Score) -> Score:
-    """Return a function that scores a feature as `score` does, or its absence if it is rarer in the positive class."""
+    """Return a function that scores each feature by `score`, or the feature's absence where tpr is less than fpr."""
 
     @wraps(score)
     def score_after_inversion(tp: Floats, fp: Floats, pos: float, neg: float) -> Floats:
@@ -90,7 +90,8 @@ def score_by_chi_squared(tp: Floats, fp: Floats, pos: float, neg: float) -> Floa
 def score_by_multiclass_chi_squared(class_counts: Floats, class_totals: Floats) -> Floats:
     """Compute the chi-squared statistic of presence and class for each of n features: float64 (n,).
 
-    It is the sum of (observed − expected)² / expected over the table of presence × classes.
+    It is the sum of (observed − expected)² / expected over the table of presence × classes; 0 if all rows or none have
+    the feature.
 
     Parameters
     ----------
@@ -185,9 +186,9 @@ def score_by_multiclass_information_gain(class_counts: Floats, class_totals: Flo
 def score_columns_by_information_gain(table: ContingencyTable) -> Floats:
     """Information gain in bits, as Weka's InfoGainAttributeEval computes it.
 
-    It is the entropy of the class, less that of the class among the rows of each value. Each label of a nominal column
-    is a value. Numbers are first cut into bins, as for ``su``. A row whose value is missing counts for each value by
-    the share of that value.
+    It is the entropy of the class, less the mean entropy of the class among the rows of each value. Each label of a
+    nominal column is a value. Numbers are first cut into bins, as for ``su``. A row whose value is missing counts for
+    each value by the share of that value.
     """
     bins = bin_by_mdl(table)
     within = np.bincount(bins.column_of_cell, _compute_weighted_entropy(share_out_missing(bins)), len(bins))
@@ -197,9 +198,10 @@ def score_columns_by_information_gain(table: ContingencyTable) -> Floats:
 
 
 def _compute_information_gain_from_sums(sums: Floats, rows: Floats, totals: Floats) -> Floats:
-    """Compute `score_by_multiclass_information_gain` from the sums of n log₂ n of rows with and without each feature.
+    """Compute `score_by_multiclass_information_gain` from sums over the classes.
 
-    The parameters and the result are those of `ClassSums.score`.
+    Added up are n log₂ n of the rows of a class that have the feature, and the same of those that lack it. The
+    parameters and the result are those of `ClassSums.score`.
     """
     total = totals.sum()
     bits = _compute_weighted_entropy(totals[None]) - compute_n_log2_n(rows) - compute_n_log2_n(total - rows) + sums

@@ -36,13 +36,14 @@ class Neighbors(Learner):
         filterkit in.arff range neighbors --k 3
 
     After `range`, `--distance euclidean` predicts as Weka's IBk does, if all attributes are numeric and no two training
-    rows are equally near. The default distance suits texts.
+    rows are equally near. The default distance, 1 less the cosine of two rows, suits texts.
 
-    The probability of a class or label is its share of the votes, by weight; a number is their mean, by weight. A label
-    with more than half of the votes is predicted, and of several classes the one with most votes. Of training rows at
-    the same distance the first ones vote. A row of zeros has the cosine distance 1 from all others. The Euclidean
-    distance of sparse rows is computed from their lengths and products; that is exact for counts and loses digits where
-    large numbers are close. The training rows are held in memory, and `--save` stores them.
+    Votes count by the weight of the training row. The probability of a class or label is its share of the votes, and a
+    predicted number is the mean of the voters' numbers. A label with more than half of the votes is predicted, and of
+    several classes the one with most votes. Of training rows at the same distance the first ones vote. A row of zeros
+    has the cosine distance 1 from all others. The Euclidean distance of sparse rows is computed from their lengths and
+    products; that is exact for counts and loses digits where large numbers are close. The training rows are held in
+    memory, and `--save` stores them.
     """
 
     name = "neighbors"
@@ -103,10 +104,11 @@ class NeighborModel:
         self._squares: Floats = (self._near * self._near).sum(axis=1)
 
     def _scale_rows_against_overflow(self, X: Any) -> Any:
-        """Return rows times powers of two, so that no square overflows or underflows.
+        """Return the rows of X times powers of two, so that squares do not overflow or underflow; X if none is needed.
 
-        For the cosine distance, which this does not change, each row has its own power. For the Euclidean distance all
-        rows have the power of the training rows. So the nearest rows stay the same.
+        For the cosine distance, which does not depend on the length of a row, each row has its own power. For the
+        Euclidean distance all rows have one power, which suits the training rows; squares of much larger rows may still
+        overflow.
         """
         exponents = np.full(X.shape[0], self._exponent)
         if self._cosine:
@@ -148,9 +150,9 @@ class NeighborModel:
 
     @cached_property
     def _kd_tree(self) -> Any:
-        """A k-d tree of the training rows, which have the length 1 for the cosine; None if it would not save time.
+        """A k-d tree of the training rows, for the cosine divided by their lengths; None if there is none.
 
-        There is none for sparse rows either, and for the cosine if a training row is zero.
+        There is none where it would not save time, for sparse rows, and for the cosine if a training row is zero.
         """
         count, columns = self._near.shape
         if self._columns is not None or not columns or count < _TREE_ROWS:
@@ -166,7 +168,8 @@ class NeighborModel:
     def _search_tree_and_list_undecided_rows(self, X: Floats, neighbors: Ints) -> Ints:
         """Write the nearest training rows of each row to `neighbors`; return the rows for which the tree cannot decide.
 
-        `neighbors` is int64 (rows, k), changed in place, and meaningless for the undecided rows, int64 (n,). The tree
+        `neighbors`, int64 (rows, k), is changed in place: it gets ascending indices of training rows, which mean
+        nothing for the undecided rows. The result, int64 (n,), are the indices of the undecided rows in X. The tree
         rounds distances differently from `_compute_distances`. So it decides only where the training row after the k
         nearest ones is farther away by more than rounding, and never between ties.
         """
@@ -184,7 +187,10 @@ class NeighborModel:
         return np.flatnonzero(is_open)
 
     def _find_neighbors_by_all_distances(self, X: Any) -> Ints:
-        """Return the k nearest training rows of each row, int64 (rows, k), ascending; raise StageError on overflow."""
+        """Return the indices of the k nearest training rows of each row: int64 (rows, k), ascending.
+
+        Raise StageError if a distance overflows.
+        """
         with np.errstate(over="ignore", invalid="ignore"):
             distances = self._compute_distances(X)
         if not np.isfinite(distances).all():
@@ -201,9 +207,10 @@ class NeighborModel:
     def _compute_distances(self, X: Any) -> Floats:
         """Return 1 − cosine, or the squared Euclidean distance, from all training rows: float64 (rows, training rows).
 
-        The squares are those of rows scaled by `_scale_rows_against_overflow`. A distance that overflows is infinite or
-        NaN. BLAS is not used, because the last digits of its products depend on the number of rows.
+        Euclidean distances are those of rows scaled by `_scale_rows_against_overflow`. A distance that overflows is
+        infinite or NaN.
         """
+        # BLAS is not used, because the last digits of its products depend on the number of rows.
         X = self._scale_rows_against_overflow(X)
         if self._columns is None:
             from scipy.spatial.distance import cdist

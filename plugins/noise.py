@@ -16,9 +16,9 @@ class Noise(ChoosingStage, TrainingStage):
 
         filterkit in.arff noise --share 0.2 --only class
 
-    Each known label is replaced by another one, all with the same chance, with the probability `--share`. (Weka changes
-    just that share of the rows.) `--only` and `--except` choose nominal attributes instead of the class. Later
-    rows, as with ``--test``, stay as they are.
+    With the probability `--share`, each known label is replaced by one of the others, all of which have the same
+    chance. (Weka changes just that share of the rows.) `--only` and `--except` choose nominal attributes instead of the
+    class. Later rows, as with ``--test``, stay as they are.
     """
 
     name = "noise"
@@ -46,7 +46,8 @@ class Noise(ChoosingStage, TrainingStage):
     def _change_codes_randomly(self, position: int, batch: Batch) -> Floats:
         """Return the codes of the attribute at `position`, each changed with the probability ``--share``.
 
-        They are float64 (rows,), and NaN stays NaN. An attribute with fewer than two labels stays as it is.
+        They are float64 (rows,), and NaN stays NaN. An attribute with fewer than two labels stays as it is. Which codes
+        change depends on ``batch.start``, which must be the number of training rows before the batch.
         """
         codes, labels = get_attribute_values(batch, position), len(batch.schema.attributes[position].values)
         if labels < 2:

@@ -11,7 +11,10 @@ _BUCKET = 6.0  # the least weight of the most frequent class in a bucket, as in 
 
 
 def score_by_one_rule(tp: Floats, fp: Floats, pos: float, neg: float) -> Floats:
-    """Compute the share of rows in the more frequent class: of those with the feature, and of those without it."""
+    """Compute the share of rows that a rule on the presence of each feature predicts right.
+
+    The rule predicts the more frequent class of the rows with the feature, and that of the rows without it.
+    """
     return (np.maximum(tp, fp) + np.maximum(pos - tp, neg - fp)) / (pos + neg)
 
 
@@ -20,9 +23,9 @@ def score_columns_by_one_rule(table: ContingencyTable) -> Floats:
 
     The rule predicts the most frequent class of each label, of the missing values, and of each bucket of numbers (R. C.
     Holte, *Very Simple Classification Rules Perform Well on Most Commonly Used Datasets*, Machine Learning 11, 1993).
-    A bucket takes values in ascending order until its most frequent class has 6 rows, and then on while the most
-    frequent class of the next value is the same. Of equally frequent classes the first counts. It is what Weka's
-    OneRAttributeEval computes with -D, as a share in place of a percentage; without -D, Weka cross-validates the rule.
+    A bucket takes values in ascending order until its most frequent class has 6 rows. It then takes further values as
+    long as they have the same most frequent class. Of equally frequent classes the first counts. The score is that of
+    Weka's OneRAttributeEval with -D, as a share in place of a percentage; without -D, Weka cross-validates the rule.
     """
     cells = table.with_zeros()
     largest = cells.counts.max(axis=1, initial=0.0)
@@ -41,9 +44,10 @@ def score_columns_by_one_rule(table: ContingencyTable) -> Floats:
 def _flag_bucket_starts(cells: ContingencyTable) -> Bools:
     """Flag the values with which a bucket begins: bool (cells,); flags of nominal columns mean nothing.
 
-    First compute for each cell where a bucket that begins with it would end. Then go from bucket to bucket, beginning
-    with the first cell of each column.
+    A cell is a value of a column.
     """
+    # First compute for each cell where a bucket that begins with it would end. Then go from bucket to bucket, beginning
+    # with the first cell of each column.
     count, ends = len(cells.values), cells.indptr[cells.column_of_cell + 1]
     upto, counts = cells.cumulative(), cells.counts
     full = ends.copy()  # the first cell with which the bucket is full; the end of the column if there is none

@@ -12,7 +12,7 @@ _ALL = 1 << 40  # levels, more than any column has
 
 
 class Ordinal(ColumnStage):
-    """Turn each count into 0/1 columns "at least v", one for every value v that it takes in training.
+    """Turn each column of counts into 0/1 columns "at least v", one for every value v that it has in training.
 
         filterkit in.arff ordinal --only count1
 

@@ -26,10 +26,10 @@ class Limit(ColumnStage):
 
         filterkit in.arff limit --lower 0.01 --upper 0.99
 
-    A value outside becomes the nearest one inside, or, with ``--outside missing``, missing. If there are a number and a
-    quantile, the range is the narrower one. A quantile lies between two training values in proportion, as in numpy;
-    zeros count, missing values do not, and rows count by weight. Where zero is special (sparse input), it is always
-    inside. Nominal columns stay as they are.
+    A value outside becomes the nearer end of the range or, with ``--outside missing``, missing. If a number and a
+    quantile are given for one end, the one that makes the range narrower counts. Quantiles are interpolated between
+    training values, as in numpy; zeros count, missing values do not, and rows count by weight. Where zero is special
+    (sparse input), the range is extended to zero. Nominal columns stay as they are.
     """
 
     name = "limit"
@@ -82,9 +82,10 @@ class Outliers(SelectiveStage):
         filterkit in.arff outliers where "ExtremeValue = 'no'"
 
     Q1 and Q3 are the quartiles of the training values of a numeric attribute, and IQR is Q3 − Q1. A value is extreme if
-    it is below Q1 − E · IQR or above Q3 + E · IQR, and an outlier if it is not, but is beyond the same limits with O in
-    place of E. Two attributes are added, before a class that comes last: ``Outlier`` and ``ExtremeValue``, which say
-    whether a row has such a value. ``where "Outlier = 'no'"`` then leaves rows out.
+    it is below Q1 − E · IQR or above Q3 + E · IQR. A value is an outlier if it is not extreme, but beyond the same
+    limits with O in place of E. E is ``--extreme-factor`` and O is ``--outlier-factor``. Two attributes are added,
+    before a class that comes last: ``Outlier`` and ``ExtremeValue`` are ``yes`` if a row has such a value, else ``no``.
+    ``where "Outlier = 'no'"`` then leaves rows out.
 
     Missing values do not count. Rows count by weight. The stage takes some 30 bytes of memory for each distinct value
     of a column.

@@ -41,7 +41,8 @@ class Svd(SelectiveStage):
         filterkit arff_samples/fortunes.arff tfidf l2 svd --components 20
 
     The new columns ``svd_1``, ``svd_2``, ... are the coordinates of a row along the axes on which the training rows are
-    longest, as in scikit-learn's TruncatedSVD. The largest weight of each axis is positive. Columns are not centred, so
+    longest, as in scikit-learn's TruncatedSVD. Of the weights of an axis, the one with the largest absolute value is
+    positive. Columns are not centred, so
     that sparse rows stay sparse while the stage is fitted; after ``standardize``, which centres dense columns, the new
     columns are those of Weka's PrincipalComponents, but for signs.
 
@@ -51,8 +52,9 @@ class Svd(SelectiveStage):
 
     Up to 2,000 columns, the stage reads the training rows twice and adds up the products of all pairs of columns, which
     takes up to 200 MB. Of more columns it finds the components step by step, by the method LOBPCG (A. Knyazev, SIAM
-    Journal on Scientific Computing 23, 2001). It then reads the rows some 10 to 30 times, takes some 120 bytes for each
-    column and component, and finds at most a fifth as many components as there are columns.
+    Journal on Scientific Computing 23, 2001). It then reads the rows some 10 to 30 times, and takes some 120 bytes for
+    each column and component. `--components` must then be below a fifth of the number of columns, and below 8 million
+    divided by that number.
     """
 
     name = "svd"
@@ -163,8 +165,9 @@ class Project(SelectiveStage):
     Each new column ``project_1``, ``project_2``, ... is the sum of all columns, each with the sign plus or minus at
     random, divided by the root of the number of new columns. Squared distances between rows then stay as they are on
     average, and vary by a share of about the root of 2 / `--components` (D. Achlioptas, *Database-friendly random
-    projections*, JCSS 2003). The signs come from `--seed` and the number of the column; nothing is learned, and the
-    matrix of signs is not held. It is for many columns: sums of a few may well have the same signs.
+    projections*, JCSS 2003). The signs depend only on `--seed` and the positions of the columns; nothing is learned,
+    and the matrix of signs is not held. The stage is for many columns: if there are few, several of the sums may have
+    the same signs.
 
     Columns are numeric, or nominal with two values, which count as 0 and 1. Missing values are refused; put ``impute``
     before it.
@@ -202,7 +205,7 @@ def draw_random_signs(seed: int, columns: np.ndarray, first: int, stop: int) -> 
     """Return random signs, 1 or −1, of columns in the components from `first` up to `stop`: float64 (n, stop − first).
 
     `columns`, int64 (n,), are the indices of the columns. A sign depends only on `seed`, the column and the component.
-    `first` must be a multiple of 64.
+    `first` must be a multiple of 64; the component `stop` is not among them.
     """
     words = np.arange(first // _WORD, -(-stop // _WORD), dtype=np.uint64)
     counter = columns.astype(np.uint64)[:, None] + (words << np.uint64(32)) + np.uint64(1)
@@ -217,8 +220,9 @@ def _build_column_replacement(
 ) -> Built:
     """Build the transformation of a stage that replaces all columns by `count` others, named ``--prefix`` and number.
 
-    `compute_columns` returns the new columns of a batch, float64 (rows, count). Raise StageError if a column is nominal
-    with more than two values. The transformation raises it if a value is missing or becomes infinite.
+    The numbers count from 1. `compute_columns` returns the new columns of a batch, float64 (rows, count). Raise
+    StageError if a column is nominal with more than two values. The transformation raises StageError if a value is
+    missing or infinite, or becomes infinite.
     """
     check_numeric(stage.name, schema)
     attributes = [Attribute(f"{stage.prefix}{number}") for number in range(1, count + 1)]

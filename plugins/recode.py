@@ -19,8 +19,8 @@ class Recode(ChoosingStage):
 
     The options work in this order, on each attribute that has such labels:
 
-    1. ``--missing LABEL`` makes a label missing, and ``--fill LABEL`` gives a missing value this label, which is added
-       if there is none.
+    1. ``--missing LABEL`` makes a label missing. ``--fill LABEL`` gives missing values this label, and adds it to
+       attributes that lack it.
     2. ``--rename OLD=NEW`` renames a label. Labels of the same new name are merged at the place of the first, as by
        Weka's RenameNominalValues and MergeTwoValues.
     3. ``--rare N`` merges labels that fewer than N training rows have into one, which ``--rare-label`` names and which
@@ -28,7 +28,7 @@ class Recode(ChoosingStage):
     4. ``--first LABEL`` puts labels first, as Weka's SwapValues can; ``--sort`` sorts the others by name, as Weka's
        SortLabels does.
 
-    The class is among the attributes if `--only` chooses it.
+    The class is among the attributes only if `--only` chooses it, and labels of multi-label data never are.
     """
 
     name = "recode"

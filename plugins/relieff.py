@@ -33,9 +33,10 @@ class ReliefF(Scaling):
         filterkit in.arff relieff --score-only select --top 2
 
     For each training row, the nearest rows of its own class (hits) and of each other class (misses) are found. The
-    score is the mean difference of the column to the misses, less that to the hits: from −1 to 1. The misses of a class
-    weigh by its share of the rows of other classes (I. Kononenko, *Estimating Attributes: Analysis and Extensions of
-    RELIEF*, ECML 1994). Thus columns can score that matter only together, as in an exclusive or.
+    score is the mean difference of the column to the misses, less that to the hits: from −1 to 1. The misses of each
+    class count by its share of the rows of all classes but the row's own (I. Kononenko, *Estimating Attributes:
+    Analysis and Extensions of RELIEF*, ECML 1994). Thus columns can score that matter only together, as in an exclusive
+    or. With ``--positive``, all other classes count as one.
 
     With a numeric class, the score is that of RReliefF: how much more the column differs between near rows of different
     class values than between near rows of similar ones (M. Robnik-Šikonja and I. Kononenko, *An Adaptation of Relief
@@ -43,13 +44,13 @@ class ReliefF(Scaling):
 
     The distance of two rows is the sum of the differences over all columns. Two numbers differ by their distance
     divided by the range of the column, and two labels by 0 or 1. A missing number differs from a number by the largest
-    possible distance and from a missing one by 1, a missing label from any of n by 1 − 1/n. All this is as in Weka's
-    ReliefFAttributeEval. But equally distant rows share the last places among the neighbors, where Weka depends on
-    their order.
+    possible difference, and from another missing number by 1. A missing label differs from each label, and from another
+    missing one, by 1 − 1/n, if there are n labels. All this is as in Weka's ReliefFAttributeEval. But equally distant
+    rows share the last places among the neighbors, where Weka depends on their order.
 
-    The training rows are held in memory, zeros too, and each is compared with all others. There may be 50,000 of them,
-    with 67 million values; put ``sample`` before it if there are more. Columns are scaled as by every
-    scorer, see ``bns --help``.
+    The training rows are held in memory, zeros too, and each is compared with all others. At most 50,000 rows and 67
+    million values are possible; put ``sample`` before it if there are more. Columns are scaled as by every scorer, see
+    ``bns --help``.
     """
 
     name = "relieff"
@@ -115,7 +116,8 @@ class ComparableRows(NamedTuple):
     def from_rows(X: Floats, low: Floats, high: Floats, schema: Schema) -> ComparableRows:
         """Scale the numbers of X, float64 (rows, columns), to [0, 1] in each column, and make comparable rows of them.
 
-        `low` and `high`, float64 (columns,), are the least and the largest value of each column.
+        `low` and `high`, float64 (columns,), are the least and the largest value of each column. A constant column
+        becomes 0.
         """
         nominal, missing = schema.nominal, np.isnan(X)
         low, high = low / 2, high / 2  # of halves, no range overflows
@@ -128,7 +130,8 @@ class ComparableRows(NamedTuple):
     def compute_distances(self, some: Ints, others: Ints) -> Floats:
         """Compute the distance of each row of `some` from each row of `others`: float64 (some, others).
 
-        `some` and `others`, int64 (n,), are numbers of rows. A distance is the sum of the differences over all columns.
+        `some` and `others` are int64 numbers of rows, from 0. A distance is the sum of the differences over all
+        columns.
         """
         from scipy.spatial.distance import cdist
 
@@ -148,7 +151,7 @@ class ComparableRows(NamedTuple):
     def compute_differences(self, some: Ints, others: Ints) -> Floats:
         """Compute how much the two rows of each pair differ in each column, from 0 to 1: float64 (pairs, columns).
 
-        `some` and `others`, int64 (pairs,), are the numbers of the rows.
+        `some` and `others`, int64 (pairs,), are the numbers of the first and of the second row of each pair, from 0.
         """
         one, other = self.values[some], self.values[others]
         found: Floats = np.where(self.nominal, one != other, np.abs(one - other))
@@ -167,8 +170,8 @@ def score_by_relieff(rows: ComparableRows, y: np.ndarray, weights: Floats, drawn
     rows : all training rows.
     y : int32 (rows,), the class of each row.
     weights : float64 (rows,), the weight of each row.
-    drawn : int64 (n,), the numbers of the rows to score by.
-    n_neighbors : with how many nearest rows of each class each of these is compared.
+    drawn : int64 (n,), the numbers, from 0, of the rows to score by.
+    n_neighbors : with how many nearest rows of each class each row of `drawn` is compared.
     """
     share = np.bincount(y, weights) / weights.sum()
     members = {label: np.flatnonzero(y == label) for label in np.flatnonzero(share).tolist()}
@@ -185,9 +188,10 @@ def score_by_relieff(rows: ComparableRows, y: np.ndarray, weights: Floats, drawn
 def score_by_rrelieff(rows: ComparableRows, y: np.ndarray, weights: Floats, drawn: Ints, n_neighbors: int) -> Floats:
     """Score columns by RReliefF, for a numeric class: float64 (columns,).
 
-    The score is mean(c a) / mean(c) − mean((1 − c) a) / mean(1 − c) over the pairs of near rows, where a is the
-    difference in the column and c that in the class, as a share of its range. The parameters are those of
-    `score_by_relieff`, but `y` is float64, and the nearest rows are chosen among all rows.
+    The score is mean(c a) / mean(c) − mean((1 − c) a) / mean(1 − c), with weighted means over the pairs of near rows. a
+    is the difference of a pair in the column, and c that in the class, as a share of the range of the class. If all c
+    are 0, or all are 1, each column scores 0. The parameters are those of `score_by_relieff`, but `y` is float64, and
+    the nearest rows are chosen among all rows.
     """
     low, high = y.min() / 2, y.max() / 2  # of halves, no range overflows
     y = (y / 2 - low) / (high - low if high > low else np.inf)
@@ -207,11 +211,12 @@ def score_by_rrelieff(rows: ComparableRows, y: np.ndarray, weights: Floats, draw
 def _yield_neighbor_weights(
     rows: ComparableRows, queries: Ints, others: Ints, n_neighbors: int, weights: Floats
 ) -> Iterator[tuple[Ints, Floats]]:
-    """Yield blocks of the rows `queries`, and for each the weights of the rows `others` as its neighbors.
+    """Yield blocks of the rows `queries`, each with the weights of the rows `others` as neighbors of its queries.
 
-    A block is int64 (n,), numbers of rows, and the weights are float64 (n, others). Those of a query are equal for its
-    `n_neighbors` nearest rows, 0 for all others, and add up to the weight of the query in `weights`, float64 (rows,).
-    Rows at the same distance share what is left for them. A row is no neighbor of itself.
+    A block is int64 (n,), numbers of rows, and its weights are float64 (n, others). The `n_neighbors` rows that are
+    nearest to a query have equal weights, which add up to the weight of the query in `weights`, float64 (rows,). The
+    other rows have 0. Rows at the same distance share the places that are left. A row is no neighbor of itself; a block
+    without any other row is left out. Either all `queries` are among `others`, or none.
     """
     step = max(_AT_ONCE // len(others), 1)
     for first in range(0, len(queries), step):
@@ -233,7 +238,8 @@ def _yield_neighbor_weights(
 def _sum_weighted_differences(rows: ComparableRows, some: Ints, others: Ints, weights: Floats) -> Floats:
     """Add up the differences in each column over all pairs of a row of `some` and one of `others`: float64 (columns,).
 
-    `some` and `others` are int64 numbers of rows, and `weights`, float64 (some, others), those of the pairs.
+    `some` and `others` are int64 numbers of rows. A difference counts by the weight of its pair in `weights`, float64
+    (some, others).
     """
     one, other = np.nonzero(weights)
     total = np.zeros(len(rows.nominal))

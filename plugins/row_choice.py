@@ -32,7 +32,8 @@ class RowsByNumber(TrainingStage):
         filterkit in.arff rows 1-100,501-last
 
     Numbers beyond the last row are ignored. With `--invert` all other rows are kept. The rows keep their order; later
-    rows, as with ``--test``, all stay. Without `--invert`, nothing is read beyond the last of these numbers.
+    rows, as with ``--test``, all stay. Without `--invert`, rows beyond the last of these numbers are not read, unless a
+    stage before this one, such as ``write``, needs them.
     """
 
     name = "rows"
@@ -92,7 +93,7 @@ def _hash_rows(batch: Batch, positions: list[int] | None) -> Ints:
     """Compute two hashes of each row, uint64 (rows, 2), from the attributes at `positions`; None for all attributes.
 
     A hash of a row is the sum, modulo 2**64, of hashes of its values, each mixed with its column. It is the same for
-    sparse and dense rows, because zeros of X count either always or, for all attributes, never.
+    sparse and dense rows: zeros of X never count if `positions` is None, and else they always do.
     """
     found = np.zeros((len(batch), 2), np.uint64)
     others = positions
@@ -116,8 +117,9 @@ def _hash_rows(batch: Batch, positions: list[int] | None) -> Ints:
 def _add_value_hashes(row_hashes: Ints, rows: Ints, columns: Ints, values: np.ndarray) -> None:
     """Add two hashes of each value, mixed with its column, to those of its row in `row_hashes`, in place.
 
-    `row_hashes` is uint64 (rows, 2); the others are (values,): `rows` is an index, `columns` uint64, and `values`
-    float64, or uint64 if they are hashes of texts or dates.
+    `row_hashes` is uint64 (rows, 2). The others have an element for each value: `rows`, the index of its row;
+    `columns`, uint64, the number of its column; and `values`, the value itself as float64, or as uint64 the hash of a
+    text or date.
     """
     bits = values
     if values.dtype != np.uint64:  # 0.0 and -0.0 have the same bits, and so have all NaNs

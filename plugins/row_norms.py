@@ -12,14 +12,16 @@ from filterkit.plugin import Floats, Ints, SelectiveStage, offer
 
 
 class RowNormalizer(SelectiveStage, RowStage):
-    """Divide each row by its length, so that all rows get the same length.
+    """Base of stages that rescale each row to the length ``--norm``.
 
     Only numeric attributes count and change; nominal ones and the class stay, as in Weka's instance Normalize. Missing
     values stay missing and do not count. A row of zeros stays as it is. Zeros stay zero.
+
+    `exponent` is the p of the p-norm that is the length of a row: 1, 2 or infinity.
     """
 
     group = "Rescale rows"
-    exponent: ClassVar[float]  # p of the p-norm that is the length: 1, 2 or infinity
+    exponent: ClassVar[float]
 
     norm: float = option(1.0, "The length of the rows put out.")
 
@@ -49,10 +51,10 @@ class RowNormalizer(SelectiveStage, RowStage):
         """Return the length of each row divided by 2**exponent, float64 (rows,), and the exponents, int64 (rows,).
 
         `values`, float64 (n,), are those of all rows, one after the other; row i has
-        ``values[indptr[i]:indptr[i + 1]]``. Missing ones do not count. The exponent is 0 unless the length would
+        ``values[indptr[i]:indptr[i + 1]]``. Missing values do not count. The exponent is 0 unless the length would
         overflow or have few digits. For a row of zeros the length is ``--norm``, so that dividing by it and multiplying
-        by ``--norm`` leave the row as it is. `start` is the number of the first row. Raise a StageError if a value is
-        infinite.
+        by ``--norm`` leave the row as it is. Raise a StageError if a value is infinite; `start` is the number of the
+        first row, for its message.
         """
         with np.errstate(over="ignore", under="ignore"):
             lengths = self._compute_row_lengths(values, indptr)
@@ -78,8 +80,9 @@ class RowNormalizer(SelectiveStage, RowStage):
         return lengths, exponents
 
     def _compute_row_lengths(self, values: Floats, indptr: Ints) -> Floats:
-        """Compute the length of each row, float64 (rows,): 0 without values, NaN if one is missing; it may overflow.
+        """Compute the length of each row: float64 (rows,).
 
+        It is 0 for a row without values, NaN if a value is missing, and infinite or 0 if it overflows or underflows.
         The parameters are those of `_compute_row_lengths_and_exponents`.
         """
         powers = values * values if self.exponent == 2 else np.abs(values)

@@ -29,7 +29,8 @@ class Head(TrainingStage):
 
         filterkit in.arff head 10 shape
 
-    Weka's RemoveRange and RemovePercentage can keep the first rows, too; ``rows`` keeps any.
+    If a stage before it, such as ``write``, needs all rows, they are read to the end. Weka's RemoveRange and
+    RemovePercentage can keep the first rows, too; ``rows`` keeps any.
     """
 
     name = "head"
@@ -94,8 +95,9 @@ class Sample(TrainingStage):
     def _compute_stratum_sizes(self, rows: Rows, counts: Ints, size: int) -> Ints:
         """Return how many of `size` rows to draw of each stratum: int64 (strata,).
 
-        `counts`, int64 (strata,), has the number of rows without a class and then of each class. With ``--bias``, raise
-        a StageError if the class is not nominal, or if a class has too few rows to draw without replacement.
+        `counts`, int64 (strata,), has the number of rows without a class and then of each class; without a nominal
+        class, 0 and the number of all rows. With ``--bias``, raise a StageError if the class is not nominal, or if a
+        class has too few rows to draw without replacement.
         """
         n_rows = max(counts.sum(), 1)
         wanted, remainder = np.divmod(counts * size, n_rows)

@@ -37,8 +37,8 @@ class Select(ColumnStage):
     many columns to keep; a column must meet all of them. Columns that do not vary in training rank last, and of columns
     with equal scores the first attribute ranks first.
 
-    A column is *in* a row if its value there is neither missing nor zero (in a nominal column, the first label). Rows
-    count by weight. If `--by` names a metric that needs a class, rows without a class do not count.
+    A column is *in* a row if its value there is neither missing nor zero nor, in a nominal column, the first label.
+    Rows count by weight. If `--by` names a metric that needs a class, rows without a class do not count.
 
     `--sparsity S` keeps as many columns from the top of the ranking as give a row at most S non-zero values on average
     (Brank and others 2002, section 2). With `--spread`, the classes take turns in their declared order, and each picks
@@ -151,7 +151,11 @@ class Select(ColumnStage):
         return limit if self.fraction is None else min(limit, int(np.ceil(self.fraction * n_columns / _NEARLY)))
 
     def _warn_of_zero_ties(self, ranking: Ints, n_chosen: int, metric: str, scores: Floats, state: State) -> None:
-        """Warn if only the order in the input decides which columns with the score 0 are among the `n_chosen` best."""
+        """Warn if only the order in the input decides which columns with the score 0 are among the `n_chosen` best.
+
+        `ranking`, int64, has the indices of the columns that meet the other limits, the best first. `scores`, float64
+        (columns,), are those by `metric`.
+        """
         if not 0 < n_chosen < len(ranking) or scores[ranking[n_chosen - 1]] or scores[ranking[n_chosen]]:
             return
         alike = (scores[ranking] == 0) & (state["varied"][ranking] == state["varied"][ranking[n_chosen - 1]])

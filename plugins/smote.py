@@ -43,10 +43,11 @@ class Smote(TrainingStage):
         yield self._make_rows_of_rarer_classes(join_all_rows(self.name, parts, rows.schema, rows.memory))
 
     def _make_rows_of_rarer_classes(self, known: Batch) -> Batch:
-        """Return the synthetic rows that make all classes as large as the largest; none if they are.
+        """Return the synthetic rows that make all classes as large as the largest; no rows if they already are.
 
-        `known` are the training rows whose class is known. Raise a StageError if a class has a single row, or if a
-        value is missing or infinite, and a UsageError if imbalanced-learn is not installed.
+        `known` are the training rows whose class is known; classes without rows stay empty. Raise a StageError if a
+        class has a single row, or if a value is missing or infinite, and a UsageError if imbalanced-learn is not
+        installed. Nothing is raised if no rows are to be made.
         """
         schema, y = known.schema, known.y
         assert y is not None and schema.class_attribute is not None

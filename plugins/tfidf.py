@@ -13,10 +13,11 @@ class Tfidf(ColumnStage):
 
         filterkit arff_samples/fortunes.arff tfidf l2
 
-    For n training rows, df of which have the word, idf is ln((1 + n) / (1 + df)) + 1 with `smooth`, and
-    ln(n / df) + 1 with `plain` (1 for a word in no row). tf is the value itself with `raw`, 1 + ln(value) with `log`,
-    and 1 with `binary`. This is scikit-learn's TfidfTransformer without its norm; put ``l2`` after it (Brank and others
-    2002, 4.2). Rows count by weight. Zeros stay zero and missing values missing; nominal columns stay as they are.
+    Each value becomes tf · idf. For n training rows, df of which have the word, idf is ln((1 + n) / (1 + df)) + 1 with
+    ``--idf smooth``, ln(n / df) + 1 with ``plain`` (1 for a word in no row), and 1 with ``none``. tf is the value
+    itself with ``--tf raw``, 1 + ln(value) with ``log``, and 1 with ``binary``. ``log`` refuses negative values. This
+    is scikit-learn's TfidfTransformer without its norm; put ``l2`` after it (Brank and others 2002, 4.2). Rows count by
+    weight. Zeros stay zero and missing values missing; nominal columns stay as they are.
     """
 
     name = "tfidf"

@@ -13,10 +13,10 @@ class Vary(ColumnStage):
 
         filterkit in.arff vary
 
-    A column goes if its known training values are all equal, or all missing; with ``--equal X`` below 1, if at least
-    this share of them is equal. A nominal column also goes if it has more distinct labels than `--distinct` times the
-    number of its known values, as an attribute with the names of rows has. Zeros count; rows count by weight. The class
-    stays.
+    A column goes if its training values are all missing, or all equal but for missing ones. With ``--equal X``, it goes
+    if at least the share X of its known values is equal. A nominal column also goes if more distinct labels occur in it
+    than `--distinct` times the number of its known values, as in an attribute with the names of rows. Zeros count; rows
+    count by weight. The class stays.
     """
 
     name = "vary"

@@ -44,7 +44,7 @@ class Value(NamedTuple):
     kind : NUMBER, TRUTH, TEXT or DATE; "" for the word ``missing``, which can stand for any of them.
     data : an array of shape (rows,), or () for the same value in all rows. Float64, with NaN for missing values, 0 and
         1 for TRUTH, and milliseconds since 1970 for DATE. For TEXT int64: indices of `labels`, and -1 for missing.
-    labels : distinct texts; empty for other kinds.
+    labels : the texts that `data` refers to, for TEXT; empty for other kinds. Texts made from dates may repeat.
     is_closed : whether `labels` has every text that rows of other batches can have; True for other kinds.
     format : the format of a date in Java's letters; "" for other kinds, and for the date in a quoted text.
     tree : the part of the expression that has this value; None for what has just been computed.
@@ -72,10 +72,11 @@ class Function(NamedTuple):
 
 
 def evaluate_tree(tree: Tree, evaluate_name: Callable[[Tree], Value]) -> Value:
-    """Compute the value of an expression; `evaluate_name` returns the value of a name in it, given its tree.
+    """Compute the value of an expression; `evaluate_name` returns the value of a name in it, given the name's tree.
 
-    Raise an ExpressionError for an unknown function, a wrong number of operands or an operand of the wrong kind, and a
-    FilterkitError if a text becomes too long.
+    Raise an ExpressionError if the expression is invalid, as for an unknown function, a wrong number of operands or an
+    operand of the wrong kind. Raise another FilterkitError if ``concat`` makes a text of more than 1,000,000
+    characters.
     """
     if tree.what == "number":
         return Value(NUMBER, np.array(tree.value))
@@ -107,7 +108,8 @@ def evaluate_tree(tree: Tree, evaluate_name: Callable[[Tree], Value]) -> Value:
 def evaluate_attribute(batch: Batch, tree: Tree) -> Value:
     """Return the values in `batch` of the attribute or constant that `tree` names.
 
-    Raise an ExpressionError if there is no such attribute, or if it is relational.
+    Only a name without quotes can be that of a constant, ``CLASS`` or a number such as ``ATT3``, and only if no
+    attribute has it. Raise an ExpressionError if there is no such attribute, or if it is relational.
     """
     name, schema = tree.value, batch.schema
     position = find_attribute(schema.attributes, name)
@@ -168,9 +170,9 @@ def _require_kinds(function: str, operands: Iterable[Value], *kinds: str) -> Non
 
 
 def _parse_texts_beside_dates(one: Value, other: Value) -> list[Value]:
-    """Return both operands; if one is a date and the other a quoted text, the text is parsed as a date, too.
+    """Return both operands; a quoted text beside a date becomes a date, and all else stays as it is.
 
-    Raise an ExpressionError if the text is not in the format of the date.
+    Raise an ExpressionError if the text is not in the format of the date beside it.
     """
     dates = []
     for each, beside in ((one, other), (other, one)):
@@ -204,9 +206,10 @@ def _wrap_array_function(
 ) -> Function:
     """Make a `Function` with `fewest` to `most` operands from a function of arrays.
 
-    It gets `Value.data` of each operand, and its result becomes float64. A str is the name of a function of numpy,
-    which is looked up when it is called.
+    `function` gets `Value.data` of each operand, and its result becomes float64. It may also be the name of a function
+    of numpy. `kinds` are those that operands may have, and `result_kind` is that of the result.
     """
+    # The name is looked up when the function is called, because "filterkit stages" imports this module without numpy.
     compute: Callable[..., Any] = function if callable(function) else lambda *arrays: getattr(np, function)(*arrays)
     return Function(
         lambda _, *values: Value(result_kind, np.asarray(compute(*(v.data for v in values)), float)),
@@ -217,9 +220,10 @@ def _wrap_array_function(
 
 
 def _round_numbers(name: str, number: Value, *places: Value) -> Value:
-    """Round numbers to `places` digits after the point, by default 0; missing in rows where `places` is not whole.
+    """Round numbers to `places` digits after the point, by default 0; if negative, to tens, hundreds and so on.
 
-    Raise an ExpressionError if `places` is the same in all rows and not whole.
+    The result is missing in rows where `places` is missing or not whole. Raise an ExpressionError if `places` is the
+    same number in all rows and not whole.
     """
     values, digits = number.data, places[0].data if places else np.array(0.0)
     if not digits.ndim and digits % 1 > 0:  # the same digits in all rows
@@ -262,7 +266,10 @@ _LEAP_CYCLE = -18_203  # 1920-03-01; four Gregorian years from there are as long
 
 
 def _compute_part_of_date(name: str, date: Value) -> Value:
-    """Compute the part of each date that `name` says, one of `_PARTS_OF_DATES`; the weekday is 1 for Monday."""
+    """Compute the part of each date that `name` says, one of `_PARTS_OF_DATES`; the weekday is 1 for Monday.
+
+    The part of a missing date is missing.
+    """
     milliseconds = np.nan_to_num(date.data).astype(np.int64)
     if name == "weekday":
         part = (milliseconds // _DAY + 3) % 7 + 1
@@ -276,11 +283,12 @@ def _compute_part_of_date(name: str, date: Value) -> Value:
 
 
 def _compute_years_months_days(milliseconds: Ints) -> tuple[Ints, Ints, Ints]:
-    """Compute the year, month and day of each time, int64 arrays of its shape; as in Java, Julian before 1582-10-15.
+    """Compute the year, month and day of each time: three int64 arrays of the shape of `milliseconds`.
 
-    `milliseconds` count from 1970. numpy has only the Gregorian calendar. The Julian calendar repeats every 1,461 days,
-    so a Julian date is looked up in four Gregorian years with the same months and leap day.
+    `milliseconds` count from 1970-01-01 UTC. As in Java, dates before 1582-10-15 are those of the Julian calendar.
     """
+    # numpy has only the Gregorian calendar. The Julian calendar repeats every 1,461 days, so a Julian date is looked up
+    # in four Gregorian years with the same months and leap day.
     days = milliseconds // _DAY
     cycle, day = np.divmod(days + 719_470, 1461)  # counted from 1 March of year 0
     is_julian = days < _FIRST_GREGORIAN
@@ -314,9 +322,10 @@ def _choose_first_not_missing(name: str, *choices: Value) -> Value:
 
 
 def _unify_operands(function: str, operands: Sequence[Value]) -> list[Value]:
-    """Return the operands with the same list of labels or date format, and with ``missing`` as one of their kind.
+    """Return the operands as values of one kind, which one array can hold.
 
-    Dates get the format of the first one. Raise an ExpressionError if two operands differ in kind.
+    Texts get one list of labels, dates get the format of the first date, and ``missing`` becomes a missing value of the
+    kind of the others. Raise an ExpressionError if two operands differ in kind.
     """
     kind = next((each.kind for each in operands if each.kind), "")
     _require_kinds(function, operands, kind)
@@ -339,10 +348,10 @@ def _map_codes_to_labels(codes: Ints, old_labels: Sequence[str], new_labels: Seq
 
 
 def _wrap_text_function(function: Callable[[str], Any], result_kind: str = TEXT) -> Function:
-    """Make a `Function` of a text from one of a str, which is called once for each distinct text.
+    """Make a `Function` of a text from a function of a str, which is called once for each label of the text.
 
-    `result_kind` is the kind of what `function` returns. It may return None for a missing value, unless the kind is
-    TEXT.
+    `result_kind` is the kind of what `function` returns. Unless it is TEXT, `function` may return None for a missing
+    value.
     """
 
     def compute_from_texts(name: str, operand: Value) -> Value:
@@ -358,7 +367,7 @@ def _wrap_text_function(function: Callable[[str], Any], result_kind: str = TEXT)
 
 
 def _wrap_text_test(test: Callable[[str, str], bool]) -> Function:
-    """Make a `Function` of a text and a quoted text from a test of two str; it is true where the test is."""
+    """Make a `Function` of a text and a quoted text from a test of two str; it is missing where the text is."""
 
     def test_texts(name: str, text: Value, sought: Value) -> Value:
         _require_kinds(name, [text], TEXT)

@@ -44,7 +44,8 @@ An expression has numbers, texts in single quotes, attributes, operators and fun
   rounds x times 10 to the power of n, a whole number, in this way: ``round(1250, -2)`` is 1200.
 - ``a % b`` has the sign of b, as in Python: ``-7 % 3`` is 2. Weka has no ``%``; Java's has the sign of a.
 - ``a ^ b``, or ``a ** b``, goes from the right and before a sign, as in Weka 3.9: ``2 ^ 3 ^ 2`` is 512, and ``-2 ^ 2``
-  is -4. (Weka 3.6 makes 64 and 4 of them.) A negative number to a power that is not whole is missing.
+  is -4. (Weka 3.6 makes 64 and 4 of them.) A negative number to a power that is not whole is missing. ``x ^ 0`` and
+  ``1 ^ x`` are 1 even if x is missing.
 - ``year month day weekday hour minute`` take a date, in UTC; ``weekday`` is 1 for Monday and 7 for Sunday.
   ``days_between(a, b)`` is the number of days from one date to another, with a fraction where there are times.
 - ``length lower upper trim`` take a text, ``contains starts_with ends_with`` two, ``concat`` several; ``number(text)``
@@ -52,8 +53,9 @@ An expression has numbers, texts in single quotes, attributes, operators and fun
 - ``if(condition, then, else)``, ``is_missing(x)``, ``coalesce(x, y, ...)``, which is the first that is not missing, and
   the word ``missing``.
 
-What is computed from a missing value is missing, and so is a result that is no finite number, as that of ``1/0``. Only
-``is_missing``, ``coalesce``, ``false and missing`` and ``true or missing`` have a value."""
+What else is computed from a missing value is missing; but ``is_missing``, ``coalesce``, ``if``, ``false and missing``
+and ``true or missing`` can have a value. ``set`` and ``map`` also make a result missing that is no finite number, as
+that of ``1/0``."""
 
 
 class Tree(NamedTuple):
@@ -136,7 +138,10 @@ _WORDS = {"or", "and", "not", "in", "is"}
 
 
 def parse_expression(text: str, start: int = 0) -> Tree:
-    """Parse the expression ``text[start:]`` into its tree; raise an ExpressionError if it is invalid."""
+    """Parse the expression ``text[start:]`` into its tree, whose indices count from the beginning of `text`.
+
+    Raise an ExpressionError if it is invalid, longer than `LONGEST` characters, or deeper than `DEEPEST` levels.
+    """
     if len(text) > start + LONGEST:
         raise ExpressionError(f"the expression has more than {LONGEST:,} characters; {_ADVICE}", start + LONGEST)
     parser = _Parser(_tokenize(text, start)[::-1])
@@ -153,7 +158,10 @@ class _Parser:
     depth: int = 0  # of calls of `parse_operation` inside each other
 
     def consume_expected_token(self, value: str, what: str) -> None:
-        """Consume the next token if it is `value`, a sign or ``end``; else raise ExpressionError: expected `what`."""
+        """Consume the next token if it is `value`, which is a sign or ``end``; else raise an ExpressionError.
+
+        The message says that `what` was expected.
+        """
         token = self.tokens[-1]
         if not (token.what == value == "end" or (token.what == "sign" and token.value == value)):
             found = "the end" if token.what == "end" else repr(token.value)
@@ -224,7 +232,10 @@ class _Parser:
         return token
 
     def _parse_arguments(self, may_be_empty: bool = False) -> tuple[Tree, ...]:
-        """Parse expressions in parentheses, separated by commas, and return their trees."""
+        """Parse expressions in parentheses, separated by commas, and return their trees.
+
+        There must be at least one, unless `may_be_empty`.
+        """
         self.consume_expected_token("(", "'('")
         parts: list[Tree] = []
         while not (may_be_empty and not parts and self._peek_operator_or_bracket() == ")"):

@@ -26,9 +26,9 @@ def _parse_option_expression(stage: str, text: str, start: int = 0) -> Tree:
 
 
 def _evaluate_on_no_rows(stage: str, tree: Tree, schema: Schema, text: str) -> Value:
-    """Return the value of `tree` for a batch without rows, which tells its kind.
+    """Return the value of `tree` for a batch without rows, which tells the kind of all its values.
 
-    `text` is what `tree` was parsed from. Raise a StageError if the expression does not fit the schema.
+    `text` is the option that `tree` was parsed from. Raise a StageError if the expression does not fit the schema.
     """
     try:
         return evaluate_tree(tree, partial(evaluate_attribute, empty(schema)))
@@ -82,10 +82,10 @@ class Set(Stage):
         filterkit in.arff set "ratio = width / length" set "size = if(width > 3, 'large', 'small')"
 
     ``where --help`` describes expressions. An attribute that exists keeps its place; a new one comes last, but before a
-    class that comes last. A number or truth value makes it numeric, and a date a date. A text makes it nominal if all
-    values that it can have are known from the expression and the labels of nominal attributes, else a string. The name
-    is all before the first ``=``; it may be quoted as in expressions. Rows that come without a class have a missing
-    one.
+    class that comes last. A number or truth value makes it numeric, and a date makes it a date. A text makes it nominal
+    if all values that it can have are known from the expression and the labels of nominal attributes, else a string.
+    The name is all before the first ``=``; it may be quoted as in expressions. In rows that come without a class, as
+    new rows may, the class is missing.
     """
 
     name = "set"
@@ -146,8 +146,8 @@ class Map(ColumnStage):
     ``where --help`` describes expressions. ``VALUE`` is the number, and ``MIN``, ``MAX``, ``MEAN``, ``SD`` and
     ``COUNT`` are those of the training values of its attribute that are not missing, zeros included, by weight. A
     result that is missing or not finite becomes missing; nominal columns stay as they are. Where zero is special
-    (sparse input), it stays zero if the expression is 0 for it, as ``VALUE / MAX`` is unless MAX is 0, too; else rows
-    become dense.
+    (sparse input), it stays zero if the expression makes 0 of it, as ``VALUE / MAX`` does, even in a column whose MAX
+    is 0. If the expression makes something else of it, rows become dense.
     """
 
     name = "map"

@@ -72,8 +72,8 @@ def check_class_and_parameters(stage: str, class_: str, assignments: tuple[str, 
 
     Raises
     ------
-    UsageError : the class is unknown, an assignment is not like NAME=VALUE, or a saved chain names a class of a package
-        that the user does not trust.
+    UsageError : `class_` is neither a short name of scikit-learn nor like a path, an assignment is not like NAME=VALUE,
+        or a saved chain names a class of a package that the user does not trust.
     """
     if class_ not in get_sklearn_class_paths() and not _PATH.fullmatch(class_):
         hint = suggestion(class_, list(get_sklearn_class_paths()))
@@ -91,9 +91,9 @@ def parse_parameter_value(stage: str, name: str, text: str) -> Any:
     """Parse the value of the parameter `name`.
 
     A Python literal becomes its value. The name of a class becomes an estimator of the class. For the parameter
-    ``estimators``, also of a nested estimator, names with commas between them become a list of pairs of a name and an
-    estimator. Anything else stays a text. `stage` is for messages. Raise UsageError as `make_estimator` does, and for
-    several names where one estimator is wanted.
+    ``estimators``, also of a nested estimator, one or more names with commas between them become a list of pairs of a
+    name and an estimator. Anything else stays a text. `stage` is for messages. Raise UsageError as `make_estimator`
+    does, and for several names where one estimator is wanted.
     """
     try:
         return ast.literal_eval(text)
@@ -187,7 +187,7 @@ def call_estimator(stage: str, class_: str, function: Callable[..., T], *argumen
 
     Raises
     ------
-    StageError : the call fails, except for lack of memory or in the operating system.
+    StageError : the call fails. A MemoryError, an OSError, and an error of filterkit are raised as they are.
     """
 
     def call_and_catch_warnings() -> tuple[T, list[warnings.WarningMessage]]:
@@ -259,7 +259,7 @@ def load_estimator(stage: str, text: str) -> Any:
 
     Only classes of scikit-learn, those of scipy and numpy that skops trusts, and those of packages that the user trusts
     are allowed. Raise UsageError for another class or without skops, and FilterkitError if the estimator would take
-    more memory than its text. `stage` is for messages.
+    more memory than its text. A damaged text may lead to any other exception. `stage` is for messages.
     """
     skops_io = _import_skops()
     data = base64.b64decode(text, validate=True)

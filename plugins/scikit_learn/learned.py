@@ -20,9 +20,9 @@ def describe_estimator(
 ) -> Iterator[LearnedTable]:
     """Yield tables of what a fitted estimator has learned: its arrays with a number for each feature or each class.
 
-    The tables are named like the attributes of scikit-learn. The table of a tree has the lines of its text. The members
-    of an ensemble are described too if they have weights, or if the ensemble has no array with a number for each
-    feature.
+    The columns of tables are named like the attributes of scikit-learn. A decision tree has a single table, the lines
+    of its text. The members of an ensemble are described too if they have weights, or if the ensemble has no array with
+    a number for each feature.
 
     Parameters
     ----------

@@ -72,17 +72,18 @@ transformer sklearn.random_projection GaussianRandomProjection SparseRandomProje
 def get_sklearn_class_paths(kind: str = "") -> dict[str, str]:
     """Return the paths of scikit-learn's classes by their short names such as ``LinearSVC``.
 
-    `kind` is ``classifier``, ``regressor`` or ``transformer``; "" stands for all three.
+    `kind` is ``classifier``, ``regressor`` or ``transformer``; "" stands for all three. The dict is shared by all
+    callers; do not change it.
     """
     lines = map(str.split, _TABLE.strip().splitlines())
     return {name: f"{module}.{name}" for own, module, *names in lines if kind in ("", own) for name in names}
 
 
 def find_similar_class_of_other_kind(name: str, wants_regressor: bool) -> str:
-    """Return the name of the class of scikit-learn that does for numbers what a classifier does, or the other way.
+    """Return the name of scikit-learn's regressor that is most like a classifier, or the other way round.
 
-    `name` is that of a classifier if a regressor is wanted, else of a regressor. The result is ``Ridge`` or
-    ``LogisticRegression`` if there is no similar class.
+    `name` is that of a classifier if a regressor is wanted, else of a regressor. Without a similar class, return
+    ``Ridge`` or ``LogisticRegression``.
     """
     endings = [("Classifier", "Regressor"), ("SVC", "SVR"), ("LogisticRegression", "LinearRegression")]
     known = get_sklearn_class_paths("regressor" if wants_regressor else "classifier")

@@ -68,14 +68,15 @@ class Predict(Learner):
     cannot be in a grid.
 
     ``--costs`` predicts the class whose expected cost is least by the probabilities, the first of equal ones, as Weka's
-    CostSensitiveClassifier with -M does, but only classes that have training rows. The file is a cost matrix of Weka.
+    CostSensitiveClassifier with -M does. Classes without training rows are never predicted. The file is a cost matrix
+    of Weka.
 
     The estimator gets sparse rows as sparse rows, missing values if it accepts them, and the instance weights; what it
     does not accept is refused. Classes are numbers, in the order of the header. Nominal attributes of two values are 0
-    and 1; `HistGradientBoostingClassifier` gets all nominal attributes as categories. Labels that are learned apart
-    have an estimator each, and so do targets of several values. Numeric targets are learned together if the regressor
-    can. The scores are probabilities, or else decision values;
-    a classifier without either predicts labels alone.
+    and 1; `HistGradientBoostingClassifier` gets all nominal attributes as categories. Labels, and numeric targets, are
+    learned together if the estimator can learn several at once. Otherwise each has an estimator of its own, as targets
+    of more than two values always have. The scores are probabilities, or else decision values; a classifier without
+    either predicts, but has no scores.
 
     The training rows are held in memory. A saved chain needs the package skops.
     """
@@ -124,7 +125,8 @@ class Predict(Learner):
     def make_unfitted_estimator(self, chosen: dict[str, Any] | None = None) -> Any:
         """Make the estimator, not yet fitted, with the parameters of ``--set`` and ``--seed``.
 
-        `chosen` are the values of the grid by parameter; None for none. Raise UsageError if it is not an estimator.
+        `chosen` are the values of the grid by parameter; None for none. Raise UsageError as `make_estimator` does, and
+        if it is not a classifier or regressor with scikit-learn's interface.
         """
         assert self.estimator is not None
         estimator = make_estimator(self.name, self.estimator, self.set, chosen)
@@ -139,7 +141,10 @@ class Predict(Learner):
 
     @cached_property
     def _estimator_tags(self) -> Any:
-        """The tags of scikit-learn, which say what the estimator accepts; raise UsageError if it has none."""
+        """The tags of scikit-learn, which say what the estimator accepts.
+
+        Raise UsageError if it is neither a classifier nor a regressor.
+        """
         from sklearn.utils import get_tags
 
         estimator = self.make_unfitted_estimator()
@@ -210,8 +215,8 @@ class Predict(Learner):
     def learn(self, training: Training, chosen: dict[str, Any] | None = None) -> EstimatorModel:
         """Fit an estimator for each target, or one for all; `chosen` is as for `make_unfitted_estimator`.
 
-        Raise StageError if the estimator takes no weights but rows have some, if it fails, or if the file of
-        ``--costs`` cannot be used.
+        Raise StageError if the estimator takes no weights but a row has another weight than 1, if it fails, or if the
+        file of ``--costs`` cannot be used.
         """
         from sklearn.utils.validation import has_fit_parameter
 
@@ -334,7 +339,10 @@ class EstimatorModel:
 
     @property
     def state(self) -> State:
-        """The estimators, encoded as text, and the costs, if any; raise NotImplementedError if skops cannot."""
+        """The estimators, encoded as text, and the costs, if any.
+
+        Raise NotImplementedError if skops is not installed or cannot store them.
+        """
         state = {"estimators": encode_estimator_as_text(self._estimators)}
         return state if self._costs is None else {**state, "costs": self._costs}
 
@@ -359,12 +367,16 @@ class EstimatorModel:
     def scores(self, X: Any) -> Floats:
         """Return the scores of rows, probabilities or else decision values: float64 (rows, tasks).
 
-        For numeric tasks they are the predicted numbers. The estimators must have scores.
+        For numeric tasks they are the predicted numbers. There must be a row, and `threshold` must not be None unless
+        tasks are numeric.
         """
         return self._call_method_on_rows(X, "predict" if self._tasks.is_numeric else self._method)
 
     def predict(self, X: Any) -> np.ndarray:
-        """Return whether each row is predicted positive, bool (rows, tasks); of numeric tasks, predicted numbers."""
+        """Return whether each row is predicted positive, bool (rows, tasks); of numeric tasks, predicted numbers.
+
+        There must be a row.
+        """
         if self._costs is None:
             response = self._call_method_on_rows(X, "predict")
             return response if self._tasks.is_numeric else response > 0

@@ -40,8 +40,9 @@ class Sklearn(SelectiveStage):
 
     The attributes must be numeric; put ``onehot`` before it where they are not, and ``impute`` if the transformer takes
     no missing values. ``fit`` gets the class, but not the instance weights. The training rows are held in memory. The
-    transformer names the columns that it puts out, and decides whether they are sparse. The last digits of transformers
-    that multiply matrices, such as PCA, may depend on the block size. A class of another package is named by its path.
+    transformer names the columns that it puts out, and decides whether they are sparse. If it names none, they are
+    ``sklearn0``, ``sklearn1``, ... The last digits of transformers that multiply matrices, such as PCA, may depend on
+    the block size. A class of another package is named by its path.
     """
 
     name = "sklearn"
@@ -95,7 +96,16 @@ class Sklearn(SelectiveStage):
 class FittedTransformer(Fitted):
     """Transforms rows by a fitted transformer of scikit-learn.
 
-    `schema` is that of the incoming rows. `names` are those of the outgoing columns; None to number them.
+    Parameters
+    ----------
+    stage : the name of the stage, for messages and for columns without names.
+    estimator : the fitted transformer.
+    schema : the schema of the incoming rows; the attribute of this name is that of the outgoing rows.
+    names : the names of the outgoing columns; None to number them from 0.
+
+    Raises
+    ------
+    ValueError : there are more or fewer names than columns.
     """
 
     def __init__(self, stage: str, estimator: Any, schema: Schema, names: list[str] | None) -> None:
@@ -115,7 +125,10 @@ class FittedTransformer(Fitted):
 
     @property
     def state(self) -> State:  # type: ignore[override]
-        """The transformer, encoded as text, and the names of its columns; NotImplementedError if skops cannot."""
+        """The transformer, encoded as text, and the names of its columns.
+
+        Raise NotImplementedError if skops is not installed or cannot store the transformer.
+        """
         return {"estimator": encode_estimator_as_text(self._estimator), "names": self._names}
 
     def describe(self, incoming: Schema, top: int | None = None) -> list[LearnedTable]:

@@ -16,7 +16,7 @@ def shape_values(values: Floats, column: Ints, task: Ints | int, state: State, l
     ----------
     values : float64 (n,), numbers or codes of labels; NaN is missing.
     column : int64 (n,), the incoming column of each value.
-    task : int64 (n,) or one for all, the index of the positive class that the curve of the value is for.
+    task : int64 (n,), or one index for all values: which of the positive classes, from 0, the curve of a value is for.
     state : what `Shape.fit_columns` returned.
     log_odds : whether values become log odds. The curves in `state` are then probabilities, which are interpolated and
         become log odds after that.

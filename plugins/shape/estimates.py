@@ -26,10 +26,10 @@ _LEAST, _LARGEST = math.nextafter(0, 1), math.nextafter(1, 0)  # estimates that 
 
 
 def parse_neighbor_count(neighbors: int | str, rows: float) -> Fraction:
-    """Return how many rows a window has on each side of a value, as ``--neighbors`` says: 15, or ``5%`` of all `rows`.
+    """Return how many rows a window has on each side of a value, as ``--neighbors`` says: 15, or ``5%`` of all rows.
 
-    A percentage gives at least one row, and perhaps a fraction of a row. Raise a UsageError if `neighbors` is neither a
-    whole number nor a percentage up to 100.
+    `rows` is the number of all rows. A percentage gives at least one row; the result need not be a whole number. Raise
+    a UsageError if `neighbors` is neither a whole number nor a percentage up to 100.
     """
     from fractions import Fraction  # imported where it is used, because it takes as long as a small stage
 
@@ -72,7 +72,7 @@ def make_smoothing(
     """Make the windows and the prior for a table, from the options `neighbors`, `prior` and `strength` of `shape`.
 
     With ``laplace`` the prior is 1/2; with ``class``, the share of the class among all rows, or 1/2 if that is 0 or 1.
-    Raise UsageError as `parse_neighbor_count` does.
+    It counts as `strength` rows. Raise UsageError as `parse_neighbor_count` does.
     """
     from fractions import Fraction
 
@@ -96,7 +96,8 @@ def make_smoothing(
 def estimate_positive_shares(counts: Floats, tasks: list[int], smoothing: Smoothing) -> Floats:
     """Estimate the share of positive rows in each group of rows: float64 (n, tasks).
 
-    `counts`, float64 (n, classes), are the weights of the rows of each class in each group. A group may be empty.
+    `counts`, float64 (n, classes), are the weights of the rows of each class in each group. The estimate of an empty
+    group is the prior.
     """
     numerator = counts[:, tasks] * smoothing.units_per_row + smoothing.prior_positives
     return numerator / (sum_over_classes(counts)[:, None] * smoothing.units_per_row + smoothing.prior_rows)
@@ -111,10 +112,10 @@ def compute_log_odds(p: Floats) -> Floats:
 def estimate_local_probabilities(cells: ContingencyTable, tasks: list[int], smoothing: Smoothing) -> Floats:
     """Estimate the probability at each training value from the rows around it (section 3.2): float64 (cells, tasks).
 
-    A window is a range of ranks, the running count of rows in the order of values. It reaches `smoothing.window` beyond
-    the ranks of the value on both sides, and may cut through the rows of another value at either end. That of a nominal
-    value has only its own rows. Numerator and denominator are whole if weights are, so that the result is the float64
-    nearest to the fraction.
+    The rows around a value are a window, a range in the order of values. It has all rows of the value, and reaches
+    `smoothing.window` units beyond them on both sides. If an end cuts through the rows of another value, a share of
+    these rows counts. The window of a nominal value has only its own rows. Numerator and denominator are whole if
+    weights are, so that the result is the float64 nearest to the fraction.
     """
     rows, counts = cells.rows, cells.cumulative()
     units_upto = sum_over_classes(counts) * smoothing.units_per_row

@@ -17,9 +17,9 @@ _LEAST = 1e-12  # share of a class that no training row has
 def flag_columns_to_shape(folds: list[Fold], log_odds: bool) -> Bools:
     """Flag the columns that predict the class of held-out rows better if they are shaped: bool (columns,).
 
-    Shaped values must do better than the values of the column, and better than the shares of the classes by two
-    standard errors more than is expected by chance. `folds` are all folds of the training rows. `log_odds` is as for
-    `shape_values`.
+    Shaped values must predict better than the values of the column, by log loss. They must also predict better than the
+    shares of the classes, by two standard errors more than is expected by chance. `folds` are all folds of the training
+    rows. `log_odds` is as for `shape_values`.
     """
     table = folds[0].training
     width, tasks = len(table), table.tasks()
@@ -63,7 +63,7 @@ def _compute_losses_by_value_and_class(log_odds: list[Floats], table: Contingenc
 
 
 def _group_rows_by_value(table: ContingencyTable) -> WeightedRows:
-    """Return the groups of rows with the same value in the same column; zeros and missing values (NaN) have groups."""
+    """Return the groups of rows with the same value in the same column; zeros are groups, and so are missing values."""
     full = table.with_zeros()
     missing = np.flatnonzero(full.missing.any(axis=1))
     counts = np.concatenate([full.counts, full.missing[missing]])

@@ -129,9 +129,10 @@ class Shape(ColumnStage):
         return np.where(task < 0, np.nan, images)
 
     def describe_columns(self, schema: Schema, state: State) -> State:
-        """Return the points of each column's curve: values or labels, and what they become, for each class if several.
+        """Return the points of each column's curve, and what a missing value becomes.
 
-        Also return what a missing value becomes.
+        ``value`` has the values or labels of the points, ``becomes`` what these become, and ``missing`` what a missing
+        value becomes. If there are curves for several classes, the last two keys end in the class: ``becomes for a``.
         """
         knots, target, n_tasks = state["knots"], schema.class_attribute, state["unseen"].shape[1]
         column = np.repeat(np.arange(len(knots)), knots.lengths)

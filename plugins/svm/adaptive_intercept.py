@@ -17,14 +17,18 @@ class AiSvm(Learner):
 
         filterkit in.arff standardize aisvm
 
-    C grows in steps of its default, 1 / the mean length of the rows, until the recall of the rarer class on the
-    training rows is at least ``--high`` (Algorithm 1 of the paper). With ``--high 0.3`` it stops as soon as the recall
-    is inside the range of the paper, as its text says. If the last recall is 1, the C before it is taken.
+    The first C is 1 / the mean length of the rows. The stage then tries two, three and more times as much, up to
+    ``--steps`` times, until the recall of the rarer class on the training rows is at least ``--high`` (Algorithm 1 of
+    A. Anghelescu and I. Muchnik, *Optimization of SVM in a Space of Two Parameters*). The text of that paper asks only
+    for a recall of 0.3, which is ``--high 0.3``. If the last recall is 1, the C before it is taken, unless it is the
+    first.
 
-    Then the intercept moves along the training scores, always half-way between two of them. It is put where the
-    sensitivity is largest while the specificity is at least ``--specificity``. Both are measured on the training rows,
-    where the specificity is far too good. If the bound is reached before all positive training rows are found, the
-    specificity on other rows is therefore much lower than the bound.
+    Rows that score above a threshold are positive. From where the SVM has it, the threshold only goes down: to the
+    middle between each two neighboring training scores and, at last, to the lowest score less 1/2. It is put where the
+    sensitivity is largest while the specificity is at least ``--specificity``. It stays where it is if no lower one
+    finds more positive rows within this limit. Both measures are those of the training rows, where the specificity is
+    far too good. If the limit is reached before all positive training rows are found, the specificity on other rows is
+    therefore much lower than the limit.
 
     With several classes, each is compared with the rest; so is each label. Up to 4,000 rows are solved by libsvm, and
     more rows by Newton steps, as in the stage `svm`.
@@ -71,9 +75,9 @@ class AiSvm(Learner):
     ) -> tuple[Floats, float, float]:
         """Fit SVMs with multiples of `default_cost` as C until the training recall is large enough (Algorithm 1).
 
-        Return the coefficients of the last SVM, float64 (features, 1), its intercept, and its C. If its recall is 1 and
-        it is not the first, return those of the SVM before. The recall is that of the rarer class: `positive`, bool
-        (rows,), or the others.
+        C is at most ``--steps`` times `default_cost`. Return the coefficients of the last SVM, float64 (features, 1),
+        its intercept, and its C. If its recall is 1 and it is not the first, return those of the SVM before. The recall
+        is that of the rarer class: of the rows that `positive`, bool (rows,), flags, or of the others.
         """
         X, weights = training.X, training.row_weights
         target = positive if 2 * weights[positive].sum() <= weights.sum() else ~positive
@@ -97,7 +101,8 @@ def find_most_sensitive_threshold(
 
     Rows that score above a threshold are predicted as positive. The thresholds to try are `current`, the present one,
     and lower ones: half-way between neighbouring scores, and the lowest score less 1/2. Of those with the largest
-    sensitivity, the result has the largest specificity. It may be `current` even if that is not specific enough.
+    sensitivity, the result is the highest. It may be `current` even if that is not specific enough, and is `current` if
+    all rows are positive.
 
     `scores`, `positive` and `weights` are float64, bool and float64 (rows,): the score of each row, whether it is
     positive, and its weight.

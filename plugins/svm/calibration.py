@@ -12,10 +12,10 @@ from .hyperplanes import ignore_convergence_warning
 def fit_sigmoid(scores: Floats, positive: Bools, weights: Floats) -> tuple[float, float]:
     """Fit the sigmoid 1 / (1 + exp(a s + b)) to scores s, and return a and b (J. Platt 1999, section 2.2).
 
-    The arrays are (rows,), with at least one row: its score, whether it is positive, and its weight.
+    The arrays are (rows,), with at least one row: the score of each row, whether it is positive, and its weight.
 
-    The fit is by maximum likelihood against Platt's targets, (n₊ + 1) / (n₊ + 2) for positive rows and 1 / (n₋ + 2) for
-    the others. A row of weight w counts like w rows.
+    The fit is by maximum likelihood against Platt's targets: (n₊ + 1) / (n₊ + 2) for the n₊ positive rows, and
+    1 / (n₋ + 2) for the n₋ others. A row of weight w counts like w rows. If all scores are equal, a is 0.
     """
     from sklearn.linear_model import LogisticRegression
 

@@ -29,12 +29,12 @@ class SvmSolver:
     ----------
     stage : the name of the stage, for messages.
     X : float64 (rows, features), ndarray or `csr_array`, finite.
-    weights : float64 (rows,), instance weights; or None.
+    weights : float64 (rows,), instance weights; None if all are 1.
 
     Raises
     ------
-    StageError : products of rows overflow, or all rows are so close to each other that their products, which libsvm
-        stores in single precision, are rounded by more than they differ.
+    StageError : products of rows overflow. Or values are so large, and rows so close to each other, that the rounding
+        of their products, which libsvm stores in single precision, is larger than their differences.
     """
 
     def __init__(self, stage: str, X: Any, weights: Floats | None) -> None:
@@ -68,7 +68,7 @@ class SvmSolver:
 
         Parameters
         ----------
-        positive : bool (rows,). If all rows or none are positive, coefficients are 0 and intercepts 1 or −1.
+        positive : bool (rows,). If all rows are positive, coefficients are 0 and intercepts 1; if none is, 0 and −1.
         costs : the values of C.
 
         Returns
@@ -103,10 +103,10 @@ class SvmSolver:
         return coefficients, intercepts
 
     def fit_normal_vector(self, positive: Bools, cost: float) -> Floats:
-        """Separate the positive rows from the others, some of each, with C `cost`.
+        """Separate the positive rows from the others with C `cost`; return the coefficients alone: float64 (features,).
 
-        Return the coefficients, float64 (features,). Raise StageError as `fit_hyperplanes` does. It does not store the
-        products of all pairs of rows.
+        `positive`, bool (rows,), must have some True and some False. Unlike `fit_hyperplanes`, this does not store the
+        products of all pairs of rows. Raise StageError if neither libsvm nor Newton's method finds a solution.
         """
         model = self._fit_svc("linear", positive, cost)
         if model is None:
@@ -130,10 +130,10 @@ class SvmSolver:
     def _fit_svc(self, kernel: str, positive: Bools, cost: float) -> Any | None:
         """Fit a `sklearn.svm.SVC`, and return it; None if there are too many rows, or libsvm needs too many steps.
 
-        Values that are not scaled need many steps. With a very large C the multipliers grow until their rounding hides
-        the margin, and most steps lead nowhere. `kernel` is ``linear``, or ``precomputed`` to use the stored products
-        of all pairs of rows.
+        `kernel` is ``linear``, or ``precomputed`` to use the stored products of all pairs of rows.
         """
+        # Values that are not scaled need many steps. With a very large C the multipliers grow until their rounding
+        # hides the margin, and most steps lead nowhere.
         if len(positive) > _LIBSVM_ROWS:
             return None
         from sklearn.svm import SVC
@@ -148,7 +148,7 @@ class SvmSolver:
 
 
 def _find_middle_intercept(scores: Floats, multipliers: Floats, positive: Bools, costs: Floats) -> float | None:
-    """Return the middle of the interval of the best intercepts; None if there is only one best intercept.
+    """Return the middle of the interval of the best intercepts; None if there is only one, or no end to the interval.
 
     If the costs of the positive rows inside the margin have the same sum as those of the others, all intercepts of an
     interval are equally good. libsvm takes its middle, but not if rounding has made one sum smaller: then one

@@ -23,11 +23,11 @@ class Svm(Learner):
     intercept is not penalised, as in Weka's SMO and SVM-light, and unlike in LinearSVC.
 
     ``--c 0.01,0.1,1,10,100`` chooses the best C by cross-validation within the training rows: the same for all classes,
-    and the smallest on a tie, as in Weka. Each inner fold fits all stages before this one again, but for those up to
-    one that sets the class. The same held-out rows serve two more options. ``--calibrate`` turns scores into
-    probabilities by Platt's sigmoid. ``--threshold f1`` moves the threshold, and the scores with it, to where F1 is
-    best, for each label by itself; rare classes, of which an SVM predicts too few rows, gain most, and
-    ``--criterion auc`` then chooses a C whose scores rank well, wherever their threshold is.
+    and the smallest on a tie, as in Weka. Each inner fold fits all stages before this one again; if one of them sets
+    the class, it is fitted only once, with all before it. The held-out rows serve two more options. ``--calibrate``
+    turns scores into probabilities by Platt's sigmoid. ``--threshold f1`` moves the threshold to where F1 is best, for
+    each label by itself, and subtracts it from the scores. Rare classes, of which an SVM predicts too few rows, gain
+    most. ``--criterion auc`` then chooses a C whose scores rank well, wherever their threshold is.
 
     The training rows are held in memory. Up to 4,000 rows are solved by libsvm, from the products of all pairs of
     rows: 8 bytes each, so up to 128 MB, whatever `--memory` is. More rows are solved by Newton steps on the same
@@ -87,10 +87,11 @@ class Svm(Learner):
         return LinearModel(np.hstack(coefficients), np.concatenate(intercepts))
 
     def _make_class_weighted_solver(self, training: Training) -> SvmSolver:
-        """Make the solver for training rows, their weights multiplied by ``--class-weights``.
+        """Make the solver for training rows, whose weights are multiplied by ``--class-weights`` if it is given.
 
-        With ``balanced``, all classes get the same sum of weights. Raise StageError for labels, and for a class that
-        does not exist.
+        With ``balanced``, all classes get the same sum of weights. If ``--class-weights`` is given, raise StageError if
+        there are labels in place of a class, or if it names a class that does not exist. Raise StageError as
+        `SvmSolver` does.
         """
         if self.class_weights is None:
             return SvmSolver(self.name, training.X, training.weights)
@@ -154,7 +155,7 @@ class Svm(Learner):
         """Return the model as ``--threshold`` or ``--calibrate`` changes it, by held-out rows; without both, as it is.
 
         `trials` are the held-out rows of each fold, and their scores with each C, float64 (costs, rows, tasks).
-        `best_cost` is the index of the C of the model.
+        `best_cost` is the index of the C of the model among these.
         """
         truth = np.concatenate([held_out.truth for held_out, _ in trials])
         scores = np.concatenate([scores[best_cost] for _, scores in trials])

@@ -24,7 +24,7 @@ _LEFT_BY_STEP = 1e-4  # of the squared residual of the equation of a step
 
 
 class NoSolution(Exception):
-    """Raised if the allowed steps are not enough, or numbers become infinite."""
+    """Raised, without a message, if the allowed steps are not enough, or numbers become infinite."""
 
 
 def fit_hyperplane_by_newton(X: Any, positive: Bools, costs: Floats, most_steps: int) -> tuple[Floats, float]:
@@ -141,12 +141,13 @@ def _find_balancing_intercept(lack: Floats, positive: Bools, costs: Floats, stee
 
 
 def _compute_newton_step(inside: Any, gradient: Floats, steepness: float) -> Floats:
-    """Compute the Newton step, which is added to the coefficients: float64 (features,), minus Hessian⁻¹ times gradient.
+    """Compute the Newton step to add to the coefficients, minus Hessian⁻¹ times gradient: float64 (features,).
 
-    The Hessian is the unit matrix plus `steepness` times the scatter matrix of the rows `inside`, float64 (n,
-    features), about their mean, because the intercept moves along. These are the rows in the curved part of their loss.
-    Conjugate gradients, preconditioned by the diagonal, need only products with the rows.
+    `inside`, float64 (n, features), are the rows in the curved part of their loss, perhaps none. The Hessian is the
+    unit matrix plus `steepness` times their scatter matrix. That is about their mean, because the intercept moves
+    along.
     """
+    # Conjugate gradients, preconditioned by the diagonal, need only products with the rows.
     rows = inside.shape[0]
     if not rows:
         return -gradient
@@ -173,12 +174,12 @@ def _compute_newton_step(inside: Any, gradient: Floats, steepness: float) -> Flo
 def _choose_step_length(
     lack: Floats, gain: Floats, costs: Floats, steepness: float, slope: float, curvature: float
 ) -> float:
-    """Return which part of a step, up to 1, leads near the lowest point along it; 0 if the step does not lead down.
+    """Return the share of a step, up to 1, that leads near the lowest point along it; 0 if the step does not lead down.
 
     Parameters
     ----------
     lack : float64 (rows,), what each row lacks to its margin before the step.
-    gain : float64 (rows,), by how much the whole step makes this less.
+    gain : float64 (rows,), how much less each row lacks after the whole step.
     costs : float64 (rows,), the largest multiplier of each row.
     steepness : the second derivative of the loss of a row in its curved part.
     slope, curvature : the first and the second derivative of half the squared length of the coefficients along the

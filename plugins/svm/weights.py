@@ -28,7 +28,7 @@ from .hyperplanes import SvmSolver, ignore_convergence_warning
 
 
 class Normal(Scaling):
-    """Scale each column by |w|, its weight in a linear classifier trained on the rows.
+    """Scale each column by |w|, the size of its weight in a linear classifier trained on the rows.
 
         filterkit in.arff standardize normal --score-only select --top 2
 
@@ -38,9 +38,9 @@ class Normal(Scaling):
     with the rest. All models have an intercept that is not penalised. The ranking is like that of Weka's
     SVMAttributeEval if it eliminates no attributes step by step.
 
-    `svm` has hinge loss, as in the paper. Up to 4,000 rows are solved by libsvm, whose time grows with the square of
-    the number of rows, and more rows by Newton steps, as in the stage `svm`. Missing values count as zeros. Nominal
-    columns are left out and score 0. Columns are scaled as by every scorer, see ``bns --help``.
+    ``--model svm``, the default, has hinge loss, as in the paper. Up to 4,000 rows are solved by libsvm, whose time
+    grows with the square of the number of rows, and more rows by Newton steps, as in the stage `svm`. Missing values
+    count as zeros. Nominal columns are left out and score 0. Columns are scaled as by every scorer, see ``bns --help``.
     """
 
     name = "normal"
@@ -98,7 +98,7 @@ class Normal(Scaling):
     def _draw_row_numbers(self, y: Ints) -> Ints:
         """Draw the share ``--subset`` of the rows of each class, at least one; return their numbers, ascending.
 
-        `y`, int (rows,), is the class of each row.
+        The numbers count from 0. `y`, int (rows,), is the class of each row.
         """
         drawn = []
         for code in np.unique(y).tolist():

@@ -48,17 +48,19 @@ class Cfs(ColumnStage):
     Numbers are first cut into bins, as for ``su``; the values of the rows stay as they are. Columns that tell nothing
     about each other at all, as constant ones do, count as if they told everything.
 
-    With a numeric class, r is the absolute value of Pearson's correlation, where each label is a 0/1 column, the mean
-    over labels counts, weighted by their rows, and a missing value counts as the mean or as the most frequent label.
-    The merit is then Σ s r(column, class) / √(Σ s² + 2 Σ s s' r(column, other column)), where s is the standard
-    deviation of a column. Columns and labels may together be 2,000.
+    With a numeric class, r is the absolute value of Pearson's correlation. Each label of a nominal column is then a 0/1
+    column, and the column has the mean of their r, weighted by their rows. A missing value counts as the mean of the
+    column, or as its most frequent label. The merit is Σ s r(column, class) / √(Σ s² + 2 Σ s s' r(column, other
+    column)), where s is the standard deviation of a column. At most 2,000 numbers and labels are possible, if each
+    numeric column counts as one number, and so does the class.
 
     The search is best-first, as in Weka's BestFirst. It starts without columns, and tries to add each column to the
     best set found so far that it has not tried. It ends after `--stale` sets in a row that led to nothing better. Then
-    it adds locally predictive columns: those that tell more about the class than about each column chosen.
+    it adds locally predictive columns: those that tell at least as much about the class as about each column chosen.
 
-    Each column of a set that the search goes on from takes a pass over the rows, and memory does not grow with the
-    number of rows.
+    With a nominal class, a column may have at most 2,000 labels or bins. Each column of a set that the search goes on
+    from then takes a pass over the rows, or several if `--memory` is small. Memory does not grow with the number of
+    rows.
     """
 
     name = "cfs"
@@ -172,7 +174,8 @@ class UncertaintyCache(dict[int, "Floats"]):
     def _compute_uncertainties_with_columns(self, number: int, start: int, stop: int) -> Floats:
         """Compute the uncertainties of the column `number` with those from `start` up to `stop`: float64 (n,).
 
-        These are indices of `_columns`, the columns with at least two values. It takes one pass over the rows.
+        The three are indices of `_columns`, the columns with at least two values; `stop` is not included. The method
+        reads the rows once.
         """
         sizes, own = self._sizes[start:stop], self._sizes[number]
         starts = np.cumsum(sizes) - sizes
@@ -265,7 +268,9 @@ def compute_correlations_and_deviations(rows: Batches, schema: Schema) -> tuple[
 
 
 def compute_symmetrical_uncertainties(counts: Floats, starts: Ints) -> Floats:
-    """Compute the symmetrical uncertainties of one column with k others: float64 (k,), 0 for columns without values.
+    """Compute the symmetrical uncertainties of one column with k others: float64 (k,).
+
+    They are 0 if either column has no known values or a single one.
 
     A row with a missing value counts for each value by its share, and a row where both are missing for each pair.
 
@@ -307,9 +312,10 @@ def search_best_column_set(
     ----------
     class_correlations : float64 (columns,), the correlation or uncertainty of each column with the class.
     spread : float64 (columns,), the standard deviation of each column; 1 with a nominal class.
-    column_correlations : for the index of a column, its correlation or uncertainty with each column.
-    max_stale : the search ends after so many sets in a row that led to nothing better. At most as many sets wait for
-        their turn.
+    column_correlations : for the index of a column, its correlation or uncertainty with each column, float64
+        (columns,).
+    max_stale : the search ends after this number of sets in a row that led to nothing better. At most as many sets wait
+        for their turn.
     """
     best: tuple[float, list[int]] = (0.0, [])  # the merit of a set, and its columns in the order in which they came
     waiting, vain = [best], 0
@@ -335,9 +341,9 @@ def search_best_column_set(
 def add_locally_predictive_columns(
     chosen: list[int], class_correlations: Floats, column_correlations: Floats | UncertaintyCache
 ) -> list[int]:
-    """Add columns that tell more about the class than about each column chosen so far, the best one at a time.
+    """Add columns that tell at least as much about the class as about each column chosen so far, the best ones first.
 
-    Return all chosen columns, ascending; see `search_best_column_set` for the parameters.
+    Return the indices of all chosen columns, ascending, in a new list; see `search_best_column_set` for the parameters.
     """
     chosen, most = list(chosen), np.zeros(len(class_correlations))
     for column in chosen:

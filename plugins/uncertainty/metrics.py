@@ -100,9 +100,10 @@ def _score_bins(bins: ContingencyTable) -> _Scores:
 
 
 def _score_by_negated_entropies(values: np.ndarray, classes: Floats, joint: np.ndarray) -> _Scores:
-    """Score features by minus their entropies, in bits, float64 (features,) each.
+    """Compute all scores of features from entropies in bits, each with a minus sign: float64 (features,).
 
-    They are the entropies of the values, of the classes, and of pairs of both. What is 0 but for rounding becomes 0.
+    `values`, `classes` and `joint` are minus the entropies of the values, of the classes, and of pairs of both. What is
+    0 but for rounding becomes 0.
     """
     negated = (values, classes, values + classes - joint)
     of_values, of_classes, gain = (np.where(bits < -1e-12, -bits, 0.0) for bits in negated)

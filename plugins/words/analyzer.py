@@ -27,8 +27,8 @@ class WordSequences(NamedTuple):
 
     Attributes
     ----------
-    row : int64 (n,), the index of the text that has each sequence.
-    pieces : int64 (n, length), the numbers of the pieces of each sequence, in order.
+    row : int64 (n,), the index, from 0, of the text that has each sequence.
+    pieces : int64 (n, length), the numbers of the pieces of each sequence, in order; -1 for a piece without a number.
     """
 
     row: Ints
@@ -41,7 +41,7 @@ class Analyzer:
     Parameters
     ----------
     options : the stage, whose options say what a word is, and how many words a sequence may have.
-    stop : words to leave out, in the spelling before stemming.
+    stop : words to leave out, spelled as in the texts before stemming; in lower case, if the option ``--lower`` is on.
     """
 
     def __init__(self, options: Words, stop: Iterable[str]) -> None:
@@ -121,10 +121,10 @@ class Analyzer:
         yield from waiting.values()
 
     def _split_texts_to_tokens(self, texts: Any) -> tuple[Ints, Ints, list[str]]:
-        """Split an Arrow array of strings to tokens, which are words, or with the default pattern may also be shorter.
+        """Split an Arrow array of strings into tokens: words or, with the default pattern, also shorter texts, even "".
 
         Return for each of n tokens the index of its text, int64 (n,), and its index among the distinct tokens, int64
-        (n,); and the distinct tokens.
+        (n,); and the distinct tokens. A null has the tokens of "".
         """
         import pyarrow as pa
         import pyarrow.compute as pc

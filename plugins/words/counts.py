@@ -23,7 +23,7 @@ def make_sequence_keys(pieces: Ints) -> Ints:
     """Make a key of each sequence, by which to sort and compare sequences of the same length.
 
     `pieces`, int64 (n, length), are the numbers of the pieces of each sequence, from 0 to 2³¹ − 1. The keys are int64
-    (n,) if sequences have one or two pieces, else bytes, ``S`` (n,).
+    (n,) if sequences have one or two pieces, else bytes (n,) of numpy's type ``S``.
     """
     length = pieces.shape[1]
     if length == 1:
@@ -62,9 +62,9 @@ class SequenceCounts(NamedTuple):
 
 
 def count_sequences(sequences: WordSequences, label: Ints) -> SequenceCounts:
-    """Count the sequences of a batch by class; there must be at least one.
+    """Count the sequences of a batch by class; there must be at least one sequence.
 
-    `label`, int64 (rows,), is the class of each row, from 0.
+    `label`, int64 (rows,), is the class of each row, from 0; ``sequences.row`` are indices of these rows.
     """
     classes, rows = label.max(initial=0) + 1, len(label)
     found = code = make_sequence_keys(sequences.pieces)
@@ -96,8 +96,11 @@ def _merge_counts(parts: list[SequenceCounts]) -> SequenceCounts:
 class SequenceCounter:
     """Counts sequences by class, in memory and, when the counts take more than `budget` bytes, in a temporary file.
 
-    Merging the counts takes about four times as much memory. `numbers` is a dict of the number of each piece. Looking
-    up a new piece gives it the next number.
+    Merging the counts takes about four times `budget` of memory.
+
+    Attributes
+    ----------
+    numbers : a dict of the number of each piece, from 0; looking up a new piece gives it the next number.
     """
 
     def __init__(self, budget: int) -> None:
@@ -110,7 +113,7 @@ class SequenceCounter:
         self.numbers.default_factory = self.numbers.__len__  # a new piece gets the next number
 
     def add(self, sequences: WordSequences, label: Ints) -> None:
-        """Count the sequences of a batch, too; see `count_sequences` for the parameters."""
+        """Add the sequences of a batch to the counts; see `count_sequences` for the parameters."""
         counts = count_sequences(sequences, label)
         self._held.setdefault(sequences.pieces.shape[1], []).append(counts)
         self._bytes += sum(array.nbytes for array in counts)
@@ -124,9 +127,10 @@ class SequenceCounter:
                 self._held, self._bytes = {}, 0
 
     def yield_merged_counts(self) -> Iterator[tuple[int, SequenceCounts]]:
-        """Yield pairs of a number of pieces, and the counts of some sequences with so many pieces in all batches.
+        """Yield pairs: the length of sequences, and the counts over all batches of some sequences of this length.
 
-        The pairs ascend by this number, then by key. A sequence has the counts of all classes in one pair.
+        The length is the number of pieces. Lengths ascend; within a length, keys ascend from pair to pair. All counts
+        of a sequence are in the same pair. The method can be called several times.
         """
         for length in sorted(self._held.keys() | self._runs.keys()):
             held = [_merge_counts(self._held[length])] if length in self._held else []

@@ -35,8 +35,8 @@ class Words(Stage):
     other words. This is what scikit-learn's CountVectorizer does, but ``\\w`` has combining marks, too.
 
     The columns are in alphabetical order and replace the string attribute. A missing text has no words. Rows become
-    sparse, and zero becomes special. If an attribute has the same name as a word, the name of the string attribute
-    stands before the word.
+    sparse, and zero becomes special. If an attribute has the same name as a word, the name of the string attribute and
+    a colon stand before the word.
 
     `--keep N` keeps for each class the N words that occur most often in its training rows, and words that occur as
     often as the last of them, as Weka's StringToWordVector does. Rows without a class count as another class.
@@ -134,7 +134,10 @@ class Words(Stage):
         return Built(outgoing, replace_texts_by_counts)
 
     def _find_string_attributes(self, schema: Schema) -> list[int]:
-        """Return the positions of the string attributes to use, ascending; raise a StageError if there are none."""
+        """Return the positions of the string attributes to use, ascending.
+
+        Raise a StageError if there are none, or if ``--attribute`` names another attribute.
+        """
         names = {a.name: i for i, a in enumerate(schema.attributes) if a.kind == "string"}
         for name in self.attribute:
             if name not in names:
@@ -176,7 +179,7 @@ def _replace_string_attributes(schema: Schema, positions: list[int], words: list
 def _flag_names_that_need_prefix(names: Texts, used: Texts, prefix: str) -> np.ndarray:
     """Flag the `names` that need `prefix` to differ from all others: bool (n,).
 
-    They are those in `used`, and those that equal an earlier name after it got its prefix.
+    They are those in `used`, and those that equal an earlier one of the `names` after that got the prefix.
     """
     clashes = names.isin(used)
     while clashes.any():

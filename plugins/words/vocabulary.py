@@ -17,14 +17,15 @@ _OCCURRENCES = 44  # bits for a number of occurrences, beside a class
 
 
 def choose_words(counter: SequenceCounter, min_rows: int, max_rows: int | None, keep: int | None) -> Texts:
-    """Return the words and sequences to make columns of, joined by spaces, in alphabetical order.
+    """Return the words and sequences to make columns of, in alphabetical order; spaces join the words of a sequence.
 
     Parameters
     ----------
     counter : has counted the words and sequences of all training rows.
-    min_rows, max_rows : how many rows must and may have a word; `max_rows` may be None for any number.
-    keep : the number of most frequent words of each class to choose, besides those that are as frequent as the last of
-        them; None for all.
+    min_rows, max_rows : the least and the largest number of rows that may have a word; `max_rows` may be None for any
+        number.
+    keep : how many of the most frequent words to choose of each class, and besides those that are as frequent as the
+        last of them; None for all.
     """
     frequent = None if keep is None else _find_least_count_by_class(counter, keep)
     names, blank = Texts.of(list(counter.numbers)), Texts.of([" "])
@@ -46,9 +47,9 @@ def choose_words(counter: SequenceCounter, min_rows: int, max_rows: int | None, 
 
 
 def _find_least_count_by_class(counter: SequenceCounter, keep: int) -> Ints:
-    """Return how often a word occurs in each class that is the last of its `keep` most frequent ones: int64 (classes,).
+    """Return how often the last of the `keep` most frequent words of each class occurs in it: int64 (classes,).
 
-    For a class with fewer words it is the least frequent one.
+    In a class with fewer words, the least frequent one is the last.
     """
     words = collections.Counter[int]()  # how many words have a number of occurrences in a class
     for _, part in counter.yield_merged_counts():
