@@ -41,7 +41,7 @@ def find_targets(
 
     Raises
     ------
-    UsageError : `class_` and `labels` are both given, or `labels` is empty, 0 or of another type.
+    UsageError : `class_` and `labels` are both given, or `labels` is empty, 0, or a list with other things than texts.
     FilterkitError : there are fewer attributes than labels, there is no such class or label, or the file of labels
         cannot be read.
     """
