@@ -161,8 +161,8 @@ class Files(NamedTuple):
 
     Attributes
     ----------
-    files : for each of the files, at least one, its path (absolute, or an fsspec URL, if `elsewhere`) and its name in
-        messages.
+    files : for each of the files, at least one, its path and its name in messages. If `elsewhere`, a path is absolute,
+        or an fsspec URL.
     nbytes : how many bytes the files have in all.
     elsewhere : whether the worker that reads them may be on another machine.
     """
@@ -250,7 +250,7 @@ class Table:
         return self._closes.position() if isinstance(self._closes, Source) else 0
 
     def close(self) -> None:
-        """Close the input; by default, do nothing."""
+        """Close the input; by default, do nothing. Override it if the table keeps something open."""
         if self._closes is not None:
             self._closes.close()
 
@@ -408,10 +408,13 @@ class FileFormat(Configured):
 def parse_format(kind: type[FileFormat], text: str) -> FileFormat:
     """Return a format of the class `kind` with the options in `text`, such as ``delimiter=;,nominal=a*,b``.
 
-    Commas separate options; "" means none. What has no ``=``, such as ``b`` above, is a further value of the option
-    before it, which must be one that takes several values. A bool is ``yes``, ``true``, ``on`` or ``1``, or else
-    ``no``, ``false``, ``off`` or ``0``. A character after a backslash stands for itself. Raise UsageError if there is
-    no such option, if it is given twice but takes only one value, or if it does not take the value.
+    Commas separate options; "" means none. In the name of an option, ``-`` stands for ``_``. What has no ``=``, such as
+    ``b`` above, is a further value of the option before it, which must be one that takes several values. A bool is
+    ``yes``, ``true``, ``on`` or ``1``, or else ``no``, ``false``, ``off`` or ``0``. A character after a backslash
+    stands for itself.
+
+    Raise UsageError if there is no such option, if it is given twice but takes only one value, or if it does not take
+    the value.
     """
     fields = {kind.name_option(field): field for field in dataclasses.fields(kind)}
     types = get_option_types(kind)
@@ -447,7 +450,7 @@ def parse_format(kind: type[FileFormat], text: str) -> FileFormat:
 def relation_of(path: str) -> str:
     """Return a name for the relation of a file that names none: the file's name up to its first dot.
 
-    Return ``table`` for ``-``, a glob, or a file name that begins with a dot.
+    Return ``table`` for ``-``, or if that part of the name is empty, or has ``*``, ``?`` or ``[`` as in a glob.
     """
     name = os.path.basename(path.rstrip("/")).partition(".")[0]
     return "table" if path == "-" or not name or any(mark in name for mark in "*?[") else name
@@ -456,7 +459,7 @@ def relation_of(path: str) -> str:
 def matching_names(form: FileFormat, option: str, pattern: str, names: Sequence[str]) -> list[str]:
     """Return those of `names` that match `pattern`, such as ``a*``; only the name that equals it, if there is one.
 
-    Case counts. Raise UsageError, which names the format `form` and the `option`, if no name matches.
+    Upper and lower case differ. Raise UsageError, which names the format `form` and the `option`, if no name matches.
     """
     if pattern in names:
         return [pattern]
@@ -468,7 +471,7 @@ def matching_names(form: FileFormat, option: str, pattern: str, names: Sequence[
 
 
 def class_asked(opening: Opening, names: Sequence[str]) -> str | None:
-    """Return the name of the column that the user asks for as the class; None if there is none, or no such column.
+    """Return the name of the column that the user asks for as the class; None if that is no column.
 
     ``opening.class_`` is what ``--class`` says; for ``none``, return None. If it is None but ``opening.positive`` is
     not, the class is the last of `names`, the names of all columns.

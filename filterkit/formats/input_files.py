@@ -92,7 +92,7 @@ class InputFiles:
     def can_reread(self, engine: Engine) -> bool:
         """Return whether the workers of an engine can read all files by themselves, as often as they have to.
 
-        The format is asked about the open file only; the others must be regular files or URLs.
+        All must be regular files or URLs. Whether their format allows it is decided by the open file.
         """
         if not engine.reads_files or self.table.stretches(engine.jobs) is None:
             return False
@@ -101,8 +101,8 @@ class InputFiles:
     def measure_progress(self) -> tuple[int, int] | None:
         """Return how many stored bytes have been read, and how many there are, of all files.
 
-        If the size of a file is unknown, return both numbers for the open file; if its size is unknown or 0, return
-        None.
+        If the size of any file is unknown, both numbers are those of the open file. Return None if the size of the open
+        file is unknown or 0.
         """
         if not self.table.size:
             return None

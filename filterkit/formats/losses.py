@@ -94,7 +94,7 @@ class Losses:
     def flag_used_labels(self, batch: Batch) -> np.ndarray:
         """Return flags of the labels that the rows of a batch have: bool (labels + 2 * string attributes,).
 
-        First come the labels of each nominal attribute, and at last those of the class. Then there are two flags for
+        The labels of each nominal attribute come first, those of the class last. They are followed by two flags for
         each string attribute: whether it has texts, and whether one of them is not a number. If the format tells texts
         from numbers, strings have no flags. If it loses no labels, there are no flags at all.
         """
@@ -142,7 +142,10 @@ class Losses:
         return new.tolist()
 
     def warn_after_rows(self) -> None:
-        """If the format loses labels, warn of those that no row has, and of string attributes whose texts are all numbers."""
+        """Warn of labels that no row has, and of string attributes whose texts are all numbers.
+
+        Give no warning of what the format does not lose.
+        """
         has_texts, has_others = self.used[self._labels :: 2], self.used[self._labels + 1 :: 2]
         numbers = [self._strings[i] for i in np.flatnonzero(has_texts & ~has_others).tolist()]
         if numbers:

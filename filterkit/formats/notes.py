@@ -61,8 +61,8 @@ class Note(NamedTuple):
 class LenientWarning(UserWarning):
     """The warning that a reader corrected or guessed values, or declarations in the header, of an input.
 
-    The message names the file, the option that allows it, such as ``--lenient``, what was done how often, and where
-    first.
+    The message names the file, the option that allows this, such as ``--lenient``, if there is one, how often it
+    happened, and where first.
     """
 
 

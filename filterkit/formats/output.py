@@ -65,8 +65,8 @@ class RowWriter:
         out : the binary stream.
         rows : a function that calls the function it gets for each batch, and yields the results.
         count_rows_read : called with the number of rows written, it returns how many the input had. Both numbers are in
-            the last line of formats with comments. There is no such line if the function or its result is None. A
-            format whose `Writer` has `write_all` does without it.
+            the last line of formats with comments. There is no such line if the function or its result is None. In a
+            format whose `Writer` has `write_all`, it is not called.
         """
         count = 0
         if self._writer.write_all is not None:

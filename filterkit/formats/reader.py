@@ -138,9 +138,9 @@ class Reader(AbstractContextManager["Reader"]):
 
         Raises
         ------
-        RowError : a row cannot be read, a text is omitted and the input has none, or the last line of a file that
-            filterkit wrote says another number of rows, or is missing if `complete`.
-        FilterkitError : a file cannot be read.
+        RowError : a row cannot be read and there is no `rejects`, a text is omitted and the input has none, or the last
+            line of a file that filterkit wrote says another number of rows, or is missing if `complete`.
+        FilterkitError : a file cannot be read, or more rows are rejected than `rejects` allows.
         """
         self._known_starts = self._starts if self.count is not None else []
         self._starts = [0]
@@ -170,7 +170,7 @@ class Reader(AbstractContextManager["Reader"]):
         self.count = self.rows
 
     def _add_header_notes_and_row_count(self, table: Table) -> None:
-        """Add to those of the input the notes of a file's header, and what is known of the number of its rows."""
+        """Collect the notes of a file's header, and what is known of the number of its rows."""
         self._notes.add(table.notes)
         self._row_counts.add([table.file_rows])
 
@@ -200,7 +200,8 @@ class Reader(AbstractContextManager["Reader"]):
     def _make_parts_to_parse(self, parts: Iterator[Any], done: Done, notes: bool) -> Iterator[Any]:
         """Yield a `PartToParse` for each part, and each `PAUSE` as it is.
 
-        A part in `done` is replaced by None if nobody needs it: if not `notes`, and if it is no stretch and no `Files`.
+        A part in `done` is left out of it, as None, if not `notes`; but a `Stretch` or `Files`, which are counted, are
+        not.
         """
         number = len(self._starts) - 1
         for part in parts:

@@ -17,7 +17,7 @@ _BLANKS = bytes(range(0x21))
 class IncompleteWarning(UserWarning):
     """The warning that a file that filterkit wrote may be cut off, because its last line is missing.
 
-    The message names the file and the line to add, the number of its rows, if no row is missing.
+    The message names the file, and the line to add if no row is missing, such as ``% 150 rows``.
     """
 
 

@@ -73,7 +73,7 @@ class TypedFormat(FileFormat):
     choose_kinds = get_chosen_kinds  # its name in older plugins
 
     def may_round_column(self, name: str) -> bool:
-        """Return whether numbers of a column may be rounded to float64, because the option `numeric` matches its name."""
+        """Return whether numbers of a column may be rounded to float64, because `numeric` matches its name."""
         return any(pattern == name or fnmatch.fnmatchcase(name, pattern) for pattern in self.numeric)
 
     def infer_attributes(
