@@ -54,7 +54,7 @@ class LocalFolder:
     def read(self, name: str, is_journal: bool = False) -> bytes | None:
         """Return the content of the file of this name in the folder; None if there is no such file.
 
-        `is_journal` says whether the file is a journal; then raise FilterkitError if another run has locked it.
+        If `is_journal`, raise FilterkitError if another run has locked the file.
         """
         path = self._prefix + name
         with self._name_errors(), suppress(FileNotFoundError), open(path, "r+b" if is_journal else "rb") as file:
