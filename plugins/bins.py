@@ -36,7 +36,8 @@ class Bins(ColumnStage):
       values, where the number of rows below comes nearest to its equal share. A column with few distinct values gets
       fewer bins.
 
-    Labels name the cut points with six decimals, as in Weka, or with more digits where six would blur them.
+    A constant column has one bin. Labels name the cut points with six decimals, as in Weka, or with more digits where
+    six would blur them.
 
     Rows count by weight. Missing values do not count and stay missing; nominal columns stay as they are. Where zero is
     special (sparse input), zero must lie in the first bin, as it does for counts; a cut below 0 is an error.

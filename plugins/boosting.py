@@ -230,7 +230,11 @@ class BoostedStumps(LinearModel):
         return super().state | {"pivots": self.pivots}
 
     def describe(self, incoming: Schema, tasks: Tasks, top: int | None) -> list[LearnedTable]:
-        """Make a table of the intercepts and, for each task, one of features: their weights and numbers of stumps."""
+        """Make a table of the intercepts and, for each task, a table of features.
+
+        The latter have the weight and the number of stumps of each feature; without stumps, the weight is NaN. They
+        have at most `top` rows; None for all features.
+        """
         tables, names = super().describe(incoming, tasks, top)[:1], list_feature_names(incoming)
         for task, (weights, pivots) in zip(tasks.names, zip(self.coefficients.T, self.pivots.T)):
             stumps = np.bincount(pivots, minlength=len(names))

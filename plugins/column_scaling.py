@@ -23,7 +23,7 @@ _UNSEEN = 2.0**-44  # of a deviation; no result shows that the mean is off by le
 
 
 class RescalingStage(ColumnStage):
-    """Base of stages that subtract a number from each column and then divide the column by another, as `rescale` does.
+    """Base of stages that subtract a number from each column, unless zero is special, and divide it by another number.
 
     `parts` are three texts: the name to show for the number that is subtracted, the name to show for the divisor, and
     the key of the divisor in the state.

@@ -18,9 +18,9 @@ def score_by_correlation(tp: Floats, fp: Floats, pos: float, neg: float) -> Floa
 def score_columns_by_correlation(table: ContingencyTable) -> Floats:
     """|r|, Pearson's correlation with the class; of a nominal class, the mean over the classes.
 
-    Each class is a 0/1 column, and counts by the number of its rows. Each label of a nominal column is a 0/1 column,
-    too; the score of the nominal column is the mean of those of its labels, which count by the number of their rows. A
-    missing value counts as the mean of the column, or as its most frequent label. The score is that of Weka's
+    Each class is a 0/1 column, and the mean over the classes is weighted by their rows. Each label of a nominal column
+    is a 0/1 column, too; the nominal column has the mean of their scores, weighted by their rows. A missing value
+    counts as the mean of the column, or as its most frequent label. The score is that of Weka's
     CorrelationAttributeEval, with a numeric class, too.
     """
     return _compute_correlations_and_degrees_of_freedom(table)[0]

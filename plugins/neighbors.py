@@ -130,7 +130,7 @@ class NeighborModel:
     def scores(self, X: Any) -> Floats:
         """Return shares of votes or, for numeric tasks, means of numbers: float64 (rows, tasks).
 
-        Raise StageError if values are too large for distances.
+        X must have a row. Raise StageError if values are too large for distances.
         """
         step = max(_DISTANCES // (self._k + 1 if self._kd_tree else len(self._truth)), 1)
         blocks = (X[first : first + step] for first in range(0, X.shape[0], step))

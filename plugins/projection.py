@@ -42,9 +42,8 @@ class Svd(SelectiveStage):
 
     The new columns ``svd_1``, ``svd_2``, ... are the coordinates of a row along the axes on which the training rows are
     longest, as in scikit-learn's TruncatedSVD. Of the weights of an axis, the one with the largest absolute value is
-    positive. Columns are not centred, so
-    that sparse rows stay sparse while the stage is fitted; after ``standardize``, which centres dense columns, the new
-    columns are those of Weka's PrincipalComponents, but for signs.
+    positive. Columns are not centred, so that sparse rows stay sparse while the stage is fitted; after ``standardize``,
+    which centres dense columns, the new columns are those of Weka's PrincipalComponents, but for signs.
 
     Columns are numeric, or nominal with two values, which count as 0 and 1. Missing values are refused; put ``impute``
     before it. Rows count by weight. A component shorter than some millionth of the longest is left out, because it
@@ -53,8 +52,8 @@ class Svd(SelectiveStage):
     Up to 2,000 columns, the stage reads the training rows twice and adds up the products of all pairs of columns, which
     takes up to 200 MB. Of more columns it finds the components step by step, by the method LOBPCG (A. Knyazev, SIAM
     Journal on Scientific Computing 23, 2001). It then reads the rows some 10 to 30 times, and takes some 120 bytes for
-    each column and component. `--components` must then be below a fifth of the number of columns, and below 8 million
-    divided by that number.
+    each column and component. Possible are then at most about a fifth as many components as columns, and at most about
+    8 million divided by the number of columns.
     """
 
     name = "svd"

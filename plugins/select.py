@@ -33,9 +33,9 @@ class Select(ColumnStage):
         filterkit in.arff select --by bns --top 2 l2
 
     `--by METRIC` scores every column by how well it tells the classes apart, and ranks the columns by this score.
-    Without it, the scores of the stage before count, such as those of ``bns``. `--top` and the other limits say how
-    many columns to keep; a column must meet all of them. Columns that do not vary in training rank last, and of columns
-    with equal scores the first attribute ranks first.
+    Without it, the latest scores of the stages before count, such as those of ``bns``. `--top` and the other limits say
+    how many columns to keep; a column must meet all of them, unless `--keep` names it. Columns that do not vary in
+    training rank last, and of columns with equal scores the first attribute ranks first.
 
     A column is *in* a row if its value there is neither missing nor zero nor, in a nominal column, the first label.
     Rows count by weight. If `--by` names a metric that needs a class, rows without a class do not count.

@@ -44,8 +44,7 @@ An expression has numbers, texts in single quotes, attributes, operators and fun
   rounds x times 10 to the power of n, a whole number, in this way: ``round(1250, -2)`` is 1200.
 - ``a % b`` has the sign of b, as in Python: ``-7 % 3`` is 2. Weka has no ``%``; Java's has the sign of a.
 - ``a ^ b``, or ``a ** b``, goes from the right and before a sign, as in Weka 3.9: ``2 ^ 3 ^ 2`` is 512, and ``-2 ^ 2``
-  is -4. (Weka 3.6 makes 64 and 4 of them.) A negative number to a power that is not whole is missing. ``x ^ 0`` and
-  ``1 ^ x`` are 1 even if x is missing.
+  is -4. (Weka 3.6 makes 64 and 4 of them.) A negative number to a power that is not whole is missing.
 - ``year month day weekday hour minute`` take a date, in UTC; ``weekday`` is 1 for Monday and 7 for Sunday.
   ``days_between(a, b)`` is the number of days from one date to another, with a fraction where there are times.
 - ``length lower upper trim`` take a text, ``contains starts_with ends_with`` two, ``concat`` several; ``number(text)``
@@ -53,9 +52,9 @@ An expression has numbers, texts in single quotes, attributes, operators and fun
 - ``if(condition, then, else)``, ``is_missing(x)``, ``coalesce(x, y, ...)``, which is the first that is not missing, and
   the word ``missing``.
 
-What else is computed from a missing value is missing; but ``is_missing``, ``coalesce``, ``if``, ``false and missing``
-and ``true or missing`` can have a value. ``set`` and ``map`` also make a result missing that is no finite number, as
-that of ``1/0``."""
+What is computed from a missing value is missing. Only ``is_missing``, ``coalesce``, ``if``, ``false and missing``,
+``true or missing``, ``missing ^ 0`` and ``1 ^ missing`` can have a value. A result of ``set`` or ``map`` that is no
+finite number, as that of ``1/0``, becomes missing, too."""
 
 
 class Tree(NamedTuple):

@@ -52,7 +52,7 @@ NEEDS_PARAMETER = "needs the parameter {0}; write --set {0}=VALUE, which may be 
 
 
 def declare_set_option() -> tuple[str, ...]:
-    """Return the declaration of the option ``--set``, parameters as texts such as ``C=0.1``, for a class attribute."""
+    """Declare the option ``--set``, whose values are texts such as ``C=0.1``; assign the result to a class variable."""
     return option(
         (),
         "A parameter, as C=0.1; what is not a Python literal is a text or names a class, as estimator=LinearSVC.",

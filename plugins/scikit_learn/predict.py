@@ -63,9 +63,9 @@ class Predict(Learner):
     Parameters that are not set have scikit-learn's defaults, but ``random_state`` is ``--seed``.
 
     ``--grid C=0.01,0.1,1`` chooses the best of several values by an inner cross-validation on the training rows,
-    stratified by a nominal class, in which all stages before this one are fitted again; of several grids all
-    combinations are tried, and the first of equally good ones is taken. Values that are lists or texts with commas
-    cannot be in a grid.
+    stratified by a nominal class. Each fold fits the stages before this one again, but not those up to one that sets
+    the class. Of several grids all combinations are tried, and the first of equally good ones is taken. Values that are
+    lists or texts with commas cannot be in a grid.
 
     ``--costs`` predicts the class whose expected cost is least by the probabilities, the first of equal ones, as Weka's
     CostSensitiveClassifier with -M does. Classes without training rows are never predicted. The file is a cost matrix
@@ -316,7 +316,7 @@ class EstimatorModel:
     ----------
     stage : the stage, for messages.
     estimators : one for the class, one for each label or target, or a single one for all of them. If all training rows
-        have the same value, there is its number in place of an estimator.
+        have the same class, label or value, an int stands for the estimator: what it would predict.
     tasks : what the estimators predict.
     costs : float64 (classes, classes), what it costs to predict each class (second axis) where another is true (first
         axis). The class with the least expected cost is then predicted. None to leave it to the estimators.
@@ -389,10 +389,11 @@ class EstimatorModel:
     def _call_method_on_rows(self, X: Any, method: str) -> Floats:
         """Call a method of the estimators, given its name, and return the responses: float64 (rows, tasks).
 
-        For ``predict`` they are the predicted numbers, or 1 in the tasks in which a row is predicted positive. They are
-        computed for 256 rows at once, so that products of matrices round the same whatever rows come together; the last
-        block is filled up with copies of its last row. Raise StageError if an estimator fails.
+        For ``predict`` they are the predicted numbers, or 1 in the tasks in which a row is predicted positive. Raise
+        StageError if an estimator fails, or if X has no rows.
         """
+        # The responses are computed for 256 rows at once, so that products of matrices round the same whatever rows
+        # come together. The last block is filled up with copies of its last row.
         rows = (np.minimum(np.arange(start, start + _BLOCK), X.shape[0] - 1) for start in range(0, X.shape[0], _BLOCK))
         blocks = (self._call_method_on_block(convert_sparse_to_csr_matrix(X[some]), method) for some in rows)
         response = call_estimator(self._stage.name, self._stage.class_name, lambda: np.concatenate(list(blocks)))

@@ -20,8 +20,8 @@ class AiSvm(Learner):
     The first C is 1 / the mean length of the rows. The stage then tries two, three and more times as much, up to
     ``--steps`` times, until the recall of the rarer class on the training rows is at least ``--high`` (Algorithm 1 of
     A. Anghelescu and I. Muchnik, *Optimization of SVM in a Space of Two Parameters*). The text of that paper asks only
-    for a recall of 0.3, which is ``--high 0.3``. If the last recall is 1, the C before it is taken, unless it is the
-    first.
+    for a recall of 0.3, which is ``--high 0.3``. If the recall of the last C is 1, the C before it is taken, if there
+    is one.
 
     Rows that score above a threshold are positive. From where the SVM has it, the threshold only goes down: to the
     middle between each two neighboring training scores and, at last, to the lowest score less 1/2. It is put where the

@@ -144,7 +144,7 @@ def _compute_newton_step(inside: Any, gradient: Floats, steepness: float) -> Flo
     """Compute the Newton step to add to the coefficients, minus Hessian⁻¹ times gradient: float64 (features,).
 
     `inside`, float64 (n, features), are the rows in the curved part of their loss, perhaps none. The Hessian is the
-    unit matrix plus `steepness` times their scatter matrix. That is about their mean, because the intercept moves
+    unit matrix plus `steepness` times the scatter matrix of these rows about their mean, because the intercept moves
     along.
     """
     # Conjugate gradients, preconditioned by the diagonal, need only products with the rows.

@@ -134,12 +134,12 @@ class _BinningStage(ColumnStage):
 class UncertaintyCache(dict[int, "Floats"]):
     """Maps the index of a column to its symmetrical uncertainties with all columns, float64 (columns,).
 
-    They are computed when they are first looked up, in some passes over the rows. They are rounded to single precision,
-    as in Weka, so that columns that say the same have equal ones. Those below 1e-6, and those of columns with a single
-    value, become 1.
+    They are computed when they are first looked up, in one or more passes over the rows. They are rounded to single
+    precision, as in Weka, so that columns that say the same have equal uncertainties. Those below 1e-6, and those of
+    columns with a single value, become 1.
 
-    `rows` are the training rows, and `bins` is the fitted stage that replaces their numbers by those of bins. Raise
-    StageError if a column has more than 2,000 labels.
+    `rows` are the training rows, and `bins` is the fitted `_BinningStage`. Raise StageError if a column has more than
+    2,000 labels or bins.
     """
 
     def __init__(self, rows: Batches, bins: FittedColumns) -> None:

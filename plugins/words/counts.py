@@ -96,7 +96,7 @@ def _merge_counts(parts: list[SequenceCounts]) -> SequenceCounts:
 class SequenceCounter:
     """Counts sequences by class, in memory and, when the counts take more than `budget` bytes, in a temporary file.
 
-    Merging the counts takes about four times `budget` of memory.
+    Merging the counts takes about four times as many bytes of memory.
 
     Attributes
     ----------

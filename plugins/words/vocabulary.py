@@ -24,8 +24,8 @@ def choose_words(counter: SequenceCounter, min_rows: int, max_rows: int | None, 
     counter : has counted the words and sequences of all training rows.
     min_rows, max_rows : the least and the largest number of rows that may have a word; `max_rows` may be None for any
         number.
-    keep : how many of the most frequent words to choose of each class, and besides those that are as frequent as the
-        last of them; None for all.
+    keep : how many of the most frequent words of each class to choose; words that are as frequent as the last of them
+        are chosen, too. None for all words.
     """
     frequent = None if keep is None else _find_least_count_by_class(counter, keep)
     names, blank = Texts.of(list(counter.numbers)), Texts.of([" "])
