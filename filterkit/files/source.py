@@ -60,8 +60,8 @@ def name_read_errors(name: str, path: str) -> Iterator[None]:
     """Turn errors of reading `path` inside this context into a FilterkitError whose message begins with `name`.
 
     An OSError becomes a FilterkitError that is an OSError, too. Damaged or truncated compressed data and text in
-    another encoding give an ArffError. If `path` is a URL, any other exception but a MemoryError is turned, too;
-    otherwise, it stays as it is. So does what is a FilterkitError already.
+    another encoding give an ArffError. If `path` is a URL, other exceptions are turned, too. A MemoryError, a
+    FilterkitError, and any other exception without a URL stay as they are.
     """
     try:
         yield
@@ -188,7 +188,10 @@ class Source:
             return self._raw.peek(16)
 
     def length(self) -> int | None:
-        """Return the size in bytes of a file or URL; None if it is live, compressed or not in UTF-8, or unknown."""
+        """Return the size in bytes of a file or URL; None if it is live, compressed or not in UTF-8.
+
+        Return None also for a URL whose size is unknown.
+        """
         if self.offset() is None:
             return None
         return self.size if self._remote is None else getattr(self._raw, "size", None)
