@@ -24,7 +24,7 @@ class AiSvm(Learner):
     is one.
 
     Rows that score above a threshold are positive. From where the SVM has it, the threshold only goes down: to the
-    middle between each two neighboring training scores and, at last, to the lowest score less 1/2. It is put where the
+    middle between each two neighbouring training scores and, at last, to the lowest score less 1/2. It is put where the
     sensitivity is largest while the specificity is at least ``--specificity``. It stays where it is if no lower one
     finds more positive rows within this limit. Both measures are those of the training rows, where the specificity is
     far too good. If the limit is reached before all positive training rows are found, the specificity on other rows is

@@ -32,7 +32,8 @@ class Words(Stage):
 
     The text "a red line, a line" becomes 1 in the column ``red``, 2 in the column ``line``, and 0 in those of all other
     words. A word has at least two letters, digits or underscores; `--pattern` is a regular expression that matches
-    other words. This is what scikit-learn's CountVectorizer does, but ``\\w`` has combining marks, too.
+    other words. This is what scikit-learn's CountVectorizer does, but ``\\w`` has combining marks, too. The words of a
+    file for `--stop` must be in lower case, as texts are, unless ``--no-lower`` keeps theirs.
 
     The columns are in alphabetical order and replace the string attribute. A missing text has no words. Rows become
     sparse, and zero becomes special. If an attribute has the same name as a word, the name of the string attribute and
