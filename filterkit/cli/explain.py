@@ -77,5 +77,5 @@ def _format_byte_count(size: int) -> str:
     """Format a number of bytes with up to three digits and a binary unit, such as ``128 MB``, or as ``12 bytes``."""
     for unit, factor in (("GB", 1 << 30), ("MB", 1 << 20), ("kB", 1 << 10)):
         if size >= factor:
-            return f"{size / factor:.3g} {unit}"
+            return f"{float(f'{size / factor:.3g}'):g} {unit}"  # not 1e+03
     return f"{size} bytes"

@@ -77,7 +77,7 @@ class Summary(Statistic):
 
     @classmethod
     def of_rows(cls, rows: CountedRows, columns: np.ndarray, reader: str) -> Self:
-        """Compute the summary of `rows`, which must be counted as one class.
+        """Compute the summary of all `rows`, of whatever class.
 
         `columns`, int64 (k,), are the ascending numbers of the columns of X to cover. Raise StageError, in the name of
         the stage `reader`, if a value is infinite.
@@ -90,7 +90,7 @@ class Summary(Statistic):
             columns=columns,
             low=low,
             high=high,
-            total_parts=rows.total_parts[0],
+            total_parts=rows.total_parts.sum(axis=0),
             missing_parts=missing,
             nonzero_parts=nonzero,
             label_parts=_sum_weights_by_label(rows, columns),
@@ -130,7 +130,7 @@ class Summary(Statistic):
 
     @property
     def totals(self) -> np.ndarray:
-        """float64 (1,): the weight of all rows."""
+        """float64 (1,): the weight of the rows that count."""
         return sum_over_parts(self.total_parts[None])
 
     @cached_property
@@ -198,7 +198,7 @@ class Moments(Summary):
 
     @classmethod
     def of_rows(cls, rows: CountedRows, columns: np.ndarray, reader: str) -> Self:
-        """Compute the moments of `rows`, which must be counted as one class.
+        """Compute the moments of all `rows`, of whatever class.
 
         `columns`, int64 (k,), are the ascending numbers of the columns of X to cover. Raise StageError, in the name of
         the stage `reader`, if a value is infinite.

@@ -168,9 +168,10 @@ def _draw_methods_near_best(results: Results, measures: list[str]) -> Any:
         raise UsageError(
             "--figure near-best: all chains are of one method; name chains METHOD or METHOD/VARIANT, and compare two"
         )
-    if unfit := NOT_FROM_0_TO_1.intersection(measures):
+    if unfit := (NOT_FROM_0_TO_1 | LOSSES).intersection(measures):
         raise UsageError(
-            f"--figure near-best: measures must be from 0 to 1, which {min(unfit)} is not; choose another --measure"
+            "--figure near-best: measures must be from 0 (worst) to 1 (best), which "
+            f"{min(unfit)} is not; choose another --measure"
         )
     figure, panels = make_figure_with_panels(len(measures), compute_panel_height_for_names(len(methods) + 1))
     x, lines = _TOLERANCES * 100, []

@@ -155,8 +155,8 @@ class Results:
     def compute_best_mean_of_each_method(self, measure: str) -> np.ndarray:
         """Compute the largest mean over folds of any variant of each method at any share: float64 (tasks, methods).
 
-        It is the largest even if smaller values are better, and NaN where no variant has a value. Forman (2003)
-        averages the best of each trial instead.
+        It is NaN where no variant has a value. Larger values of the measure must be better. Forman (2003) averages the
+        best of each trial instead.
         """
         means = average_axis_without_nan(self.get_values_of_measure(measure), 1)
         owners = np.array(self._method_of_chain)

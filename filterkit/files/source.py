@@ -171,9 +171,9 @@ class Source:
                 else:
                     text = self._decoder.decode(data, final=not data).encode("utf-8", "surrogateescape")
                 self._ended = not data
-        if not self._begun:
-            self._begun = True
-            text = text.removeprefix(codecs.BOM_UTF8)
+                if text and not self._begun:
+                    self._begun = True
+                    text = text.removeprefix(codecs.BOM_UTF8)
         return text
 
     def peek(self) -> bytes:

@@ -43,7 +43,7 @@ class Form(NamedTuple):
 class RowWriter:
     """Writes rows in a format to a stream; raises FilterkitError if the format cannot hold them.
 
-    It warns of what is lost, but not in a format whose `Writer` has `write_all`.
+    It warns of what is lost.
 
     Attributes
     ----------
@@ -75,11 +75,15 @@ class RowWriter:
                 nonlocal count
                 for batch in rows(itself):
                     count += len(batch)
+                    *_, has_weights, used = _convert_batch(self._flat, itself, False, self.losses, batch)
+                    self.losses.add_labels_and_find_new(has_weights, used)
                     yield batch
                 if not count:
                     yield empty(self._schema)
 
+            self.losses.warn_before_rows()
             self._writer.write_all(yield_counted_batches(), out)
+            self.losses.warn_after_rows()
             return count
         for size, _ in self._write_and_yield(out, rows, False):
             if isinstance(out, BufferedWriter):  # a reader may be waiting; but compressed text would grow longer

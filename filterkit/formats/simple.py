@@ -56,6 +56,7 @@ class Format(FileFormat):
     def writer(self, schema: Schema, precision: int | None) -> Writer:
         writer = Writer(schema)
         writer.write_all = self.write
+        writer.advice = "write ARFF to keep them" if "weights" in self.losses else None
         return writer
 
     def open(self, opening: Opening) -> Table:

@@ -128,3 +128,8 @@ def test_the_first_columns_are_a_copy_so_that_the_others_can_be_freed(kind):
     names = ("low", "high", "missing_parts", "nonzero_parts", "label_parts")
     assert not any(np.shares_memory(getattr(few, name), getattr(whole, name)) for name in names)
     assert whole.first_columns(3) is whole
+
+
+def test_rows_that_are_counted_by_class_all_count():
+    found = Moments.of(make([[1.0], [2.0], [4.5]], [0, 1, 1]), np.arange(1), True, "test")
+    assert (found.totals, found.mean()) == (3, 2.5)

@@ -285,7 +285,7 @@ def test_predicted_numbers_are_points_and_right_ones_a_line(figure, x, y, right)
     [
         ("ranks", of_chains("abc", tasks=1), "f1", "it needs at least three chains and two tasks"),
         ("near-best", of_chains(["m/1", "m/2"]), "f1", "all chains are of one method"),
-        ("near-best", of_chains("ab"), "kappa", "measures must be from 0 to 1, which kappa is not"),
+        ("near-best", of_chains("ab"), "hamming_loss", ".*which hamming_loss is not"),
         ("confusion", of_chains("ab"), "f1", "the results do not have the classes; evaluate with --by-class"),
         ("confusion", many(tasks=6), "f1", r"18 panels do not fit on one page \(at most 16\)"),
         ("predicted", of_chains("ab"), "mae", "the results have no predicted numbers; evaluate a numeric class with"),

@@ -77,6 +77,8 @@ def test_what_has_arrived_is_read_up_to_the_size_of_a_block(open_pipe):
     assert source.read(4 * len(MUCH)) == 4 * MUCH
     assert not source.must_wait()
     assert source.read(1 << 20) == 6 * MUCH
+    source, _ = open_pipe(b"\xef\xbb\xbf", None, ROW)
+    assert source.read(1 << 20) == ROW
 
 
 def test_more_of_a_flood_is_waited_for_a_millisecond_at_most(open_pipe):

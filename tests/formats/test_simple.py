@@ -1,6 +1,7 @@
 """Formats of two functions."""
 
 import pickle
+from io import BytesIO
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from content import open_reader
 
 from filterkit import Attribute, Batch, FilterkitError, Format, Schema
 from filterkit.data.batch import concatenate
+from filterkit.formats.output import Form, RowWriter
 
 SCHEMA = Schema("numbers", [Attribute("a"), Attribute("class", "nominal", ("x", "y"))], 1)
 
@@ -51,3 +53,10 @@ def test_a_format_can_be_pickled():
 def test_a_format_without_a_function_that_reads_is_only_written():
     with pytest.raises(FilterkitError, match=r"^a\.numbers: Numbers is only written, not read; name another file"):
         open_reader(Format("Numbers", (".numbers",), write=print), "a.numbers")
+
+
+def test_weights_that_a_format_loses_are_told(capsys):
+    form = Format("Light", (".light",), write=lambda batches, out: [*batches], losses=("weights",))
+    batch = Batch(SCHEMA, np.ones((1, 1)), np.zeros(1, np.int32), np.full(1, 2.0))
+    RowWriter(Form(form, SCHEMA, False)).write(BytesIO(), lambda function: map(function, [batch]))
+    assert "warning: the weights of rows are not written; write ARFF to keep them" in capsys.readouterr().err
