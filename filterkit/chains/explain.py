@@ -59,17 +59,19 @@ def explain_fitting(stages: Sequence[Stage], incoming: Schema) -> FittingExplana
     """
     schema: Schema | None = incoming
     most: int | None = incoming.width
-    steps, is_numeric = list[FittingStep](), incoming.has_numeric_target
+    steps, is_numeric, types_known = list[FittingStep](), incoming.has_numeric_target, True
     for group in group_stages_fitted_together(stages):
         steps += _describe_steps(group, is_numeric)
         for stage in group:
-            if schema is not None and learns_nothing(stage):
+            if schema is not None and types_known and learns_nothing(stage):
                 rows = Rows(BatchSource.of_batches(schema, [empty(schema)], LocalEngine(1), 0))
                 schema = Fitting([stage], rows, 0).rows[-1].schema
             elif not isinstance(stage, TrainingStage) and (
                 not isinstance(stage, ColumnStage) or type(stage).output_columns is not ColumnStage.output_columns
             ):
                 schema = None
+            elif not isinstance(stage, TrainingStage):
+                types_known &= type(stage).output_attributes is ColumnStage.output_attributes
             if schema is not None:
                 most = schema.width
                 continue

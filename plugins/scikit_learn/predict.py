@@ -361,7 +361,10 @@ class EstimatorModel:
                 values = [estimator.get_params()[name] for name in chosen]
                 tables.append(make_learned_table(prefix, chosen, {"value": list(map(str, values))}, of="chosen"))
             classes = names[first:stop] if stop - first > 1 else _get_names_of_binary_codes(tasks, first, incoming)
-            tables += describe_estimator(estimator, incoming, classes, top, prefix)
+            if isinstance(estimator, int):
+                tables.append(make_learned_table(prefix, ["every row"], {"predicted": [classes[estimator]]}, of="rows"))
+            else:
+                tables += describe_estimator(estimator, incoming, classes, top, prefix)
         return tables
 
     def scores(self, X: Any) -> Floats:

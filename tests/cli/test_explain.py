@@ -79,7 +79,9 @@ def test_the_most_columns_are_told_where_the_number_depends_on_the_rows(stages, 
     assert told(f"../iris.arff {stages}")[-1] == f"At most {most} out."
 
 
-@pytest.mark.parametrize("stages", ["shape", "select --by ig --top 2 svm", "shape select --by ig --min-score 1"])
+@pytest.mark.parametrize(
+    "stages", ["shape", "bins onehot", "select --by ig --top 2 svm", "shape select --by ig --min-score 1"]
+)
 def test_a_number_of_columns_that_nobody_knows_is_not_told(stages):
     assert told(f"../iris.arff {stages}")[-1] == "The columns that come out depend on the rows."
 

@@ -63,5 +63,6 @@ def test_members_have_weights():
 
 def test_labels_have_estimators_of_their_own():
     X = np.arange(8.0)[:, None]
-    tables = learned("predict LogisticRegression", make_labels(X, np.hstack([X > 3, X > 5])))
+    tables = learned("predict LogisticRegression", make_labels(X, np.hstack([X > 3, X > 5, X < 9])))
     assert [table["title"] for table in tables if table["head"][1] == "coef_"] == ["'t0' for 't0'", "'t1' for 't1'"]
+    assert tables[-1]["title"] == "'t2'" and tables[-1]["rows"] == [["every row", "t2"]]  # there was nothing to learn
