@@ -139,10 +139,10 @@ def explain_code(word: str) -> str:
     """
     if _CODE.fullmatch(word):
         return "begins with a plus sign" if word[0] == "+" else "begins with a zero"
+    if math.isinf(float(word.replace(",", "."))) and any(map(str.isdigit, word)):
+        return "is larger than any float64"  # Python may refuse to make an `int` of so many digits
     if _INTEGER.fullmatch(word) and not is_exact(int(word)):
         return "has more digits than float64 holds"
-    if math.isinf(float(word.replace(",", "."))) and any(map(str.isdigit, word)):
-        return "is larger than any float64"
     return ""
 
 

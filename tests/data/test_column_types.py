@@ -50,8 +50,9 @@ def test_what_counts_as_a_quantity(words, decimal, expected):
     assert are_quantities(words.split(), decimal) == expected
 
 
-def test_a_large_number_with_a_decimal_comma_is_explained():
-    assert explain_code("1,5e400") == "is larger than any float64"
+@pytest.mark.parametrize("word", ["1,5e400", "1" * 5000])
+def test_a_number_that_is_too_large_is_explained(word):
+    assert explain_code(word) == "is larger than any float64"
 
 
 def describe(attribute):
