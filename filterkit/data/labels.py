@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from filterkit.data.attributes import find_attribute
 from filterkit.data.declared_labels import find_label_declaration
@@ -41,7 +41,8 @@ def find_targets(
 
     Raises
     ------
-    UsageError : `class_` and `labels` are both given, or `labels` is empty, 0, or a list with other things than texts.
+    UsageError : `class_` and `labels` are both given, or `labels` is empty, 0, a list with other things than texts, or
+        another object.
     FilterkitError : there are fewer attributes than labels, there is no such class or label, or the file of labels
         cannot be read.
     """
@@ -60,15 +61,19 @@ def find_targets(
         declared = int(declaration[1])
         request = f"the relation's name asks for {abs(declared)} labels (-C {declared})"
         return None, _list_label_positions(-declared, attributes, request)  # MEKA counts the other way round
-    if hasattr(labels, "__index__") or (isinstance(labels, str) and _NUMBER.fullmatch(labels)):
+    if _NUMBER.fullmatch(str(labels)):
         digits = re.sub(r"\b0+(?=\d)", "", str(labels))
         count = int(digits[:19])  # a number with more digits is too large even when cut
         return None, _list_label_positions(count, attributes, f"--labels {to_one_line(str(labels), 60)}")
     if isinstance(labels, str) and labels.lower().endswith(".xml"):
         return None, _find_labels_by_name(_read_label_names(labels), attributes)
-    listed = [name.strip() for name in labels.split(",")] if isinstance(labels, str) else list(labels)
+    if isinstance(labels, str):
+        listed = [name.strip() for name in labels.split(",")]
+    else:
+        listed = list(labels) if isinstance(labels, Iterable) else []
     if not listed or not all(isinstance(name, str) and name for name in listed):
-        raise UsageError(f"--labels must be a number, names with commas between them, or an XML file, not {labels!r}")
+        found = to_one_line(repr(labels), 60)
+        raise UsageError(f"--labels must be a number, names with commas between them, or an XML file, not {found}")
     return None, _find_labels_by_name(listed, attributes)
 
 

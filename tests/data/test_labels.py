@@ -148,6 +148,8 @@ def test_a_file_of_labels_that_cannot_be_used_is_refused(text, message, tmp_path
         ("r", None, "z*", FilterkitError, r"--labels: no attribute 'z\*'"),
         ("r", None, "b,,c", UsageError, "--labels must be a number, names with commas between them, or an XML file"),
         ("r", None, [], UsageError, "--labels must be a number, names"),
+        ("r", None, True, UsageError, "or an XML file, not True"),
+        ("r", None, 2.5, UsageError, r"or an XML file, not 2\.5"),
         ("r", None, "absent.xml", FilterkitError, "absent.xml: No such file or directory"),
         ("r: -C 6", None, None, FilterkitError, r"asks for 6 labels \(-C 6\), but there are only 5 attributes"),
         ("r: -C -6", None, None, FilterkitError, r"asks for 6 labels \(-C -6\), but there are only 5 attributes"),
