@@ -49,10 +49,11 @@ def from_arrow(
     """Convert a table of Arrow, Polars or DuckDB, or another object with ``__arrow_c_stream__``; null is missing.
 
     Columns become attributes by the rule of `filterkit.data.column_types`: dictionaries and truth values are nominal,
-    and so are texts of which few are distinct. No number is rounded: a column of integers becomes texts if float64
-    cannot represent one of them. Timestamps are converted to UTC. Their format is ``yyyy-MM-dd'T'HH:mm:ss``, with
-    ``.SSS`` if one of them has milliseconds, and with ``X`` if the column has a time zone. The schema that `to_arrow`
-    wrote into the metadata comes back. A `ConversionWarning` names what the batch does not keep.
+    and so are texts of which few are distinct. Without `kinds`, no number is rounded: a column of integers becomes
+    texts if float64 cannot represent one of them. Timestamps are converted to UTC. Their format is
+    ``yyyy-MM-dd'T'HH:mm:ss``, with ``.SSS`` if one of them has milliseconds, and with ``X`` if the column has a time
+    zone. The schema that `to_arrow` wrote into the metadata comes back. A `ConversionWarning` names what the batch does
+    not keep.
 
     Parameters
     ----------
@@ -62,15 +63,16 @@ def from_arrow(
     positive : as for `filterkit.batches`; with it, the column of numbers that `class_` names becomes nominal.
     weights : the column with the weights of the rows. Default: the one that the metadata name, if any.
     kinds : the kinds of columns whose kind is not to be inferred, by name, such as ``{"zip": "string"}``: ``numeric``,
-        ``nominal`` or ``string``. Texts that become numbers are rounded to the nearest float64.
+        ``nominal`` or ``string``. Texts that become numbers are rounded to the nearest float64, whole numbers too, as
+        by ``--from csv:numeric=zip``. An integer of a numeric column that float64 cannot represent is an error.
     most : the largest number of distinct texts of a nominal attribute; on average, each must also stand in at least two
         rows. A column of other texts becomes a string attribute, unless all are dates or truth values.
 
     Raises
     ------
     FilterkitError : `table` is something else; no attribute can hold a column; times are finer than milliseconds; a
-        decimal has more digits than float64 holds; there is no such class, `positive` or column of weights; a weight is
-        missing; a column of `kinds` does not exist, or cannot be of its kind.
+        decimal has more digits than float64 holds; there is no such class, `positive` or column of weights; the
+        weights are the only column; a weight is missing; a column of `kinds` does not exist, or cannot be of its kind.
     """
     table = to_arrow_table(table)
     check_column_names(table.column_names)
@@ -227,14 +229,16 @@ def _infer_attribute(name: str, column: Any, kind: str | None, most: int) -> tup
     """Return the attribute that an Arrow column becomes, and the column in the form that `from_table` needs.
 
     `kind` is the kind that the attribute must have, None for any; `most` is that of `from_arrow`. Whether the values
-    fit a `kind` of ``numeric`` is left to `from_table`. Raise FilterkitError if no attribute can hold the type of the
-    column, if bytes are not UTF-8, or if two categories are the same as text.
+    fit a `kind` of ``numeric`` is left to `from_table`, except for times. Raise FilterkitError if no attribute can hold
+    the type of the column, if times must be numeric, if bytes are not UTF-8, or if two categories are the same as text.
     """
     if pa.types.is_run_end_encoded(column.type):
         import pyarrow.compute as pc
 
         column = pa.chunked_array([pc.run_end_decode(each) for each in column.chunks], column.type.value_type)
     found = make_attribute_of_type(name, column.type)
+    if kind == "numeric" and found.kind == "date":
+        raise FilterkitError(f"column {quoted(name)} has the type {column.type}, not numbers; make numbers of it first")
     if kind is None and found.kind == "date":
         if pa.types.is_timestamp(column.type):  # with milliseconds only if one of the times has some
             whole = column.cast(pa.timestamp("s", column.type.tz), safe=False).cast(column.type)
@@ -299,8 +303,11 @@ def build_batch_of_columns(
 
     Raises
     ------
-    FilterkitError : there is no such class or positive value, or a column has a value that its attribute cannot hold.
+    FilterkitError : `found` is empty, there is no such class or positive value, or a column has a value that its
+        attribute cannot hold.
     """
+    if not found:
+        raise FilterkitError("the only column has the weights of the rows; add one for at least one attribute")
     known = noted or Schema(default, ())
     before = {a.name: a for a in known.attributes}
     attributes = [_add_properties_of_metadata(each, column, before.get(name)) for name, (each, column) in found.items()]

@@ -23,8 +23,8 @@ from filterkit.errors import FilterkitError, quoted
 def from_liac(data: dict[str, Any], class_: str | int | None = None, positive: object = None) -> Batch:
     """Convert the dictionary that liac-arff's ``arff.load`` returns to a batch.
 
-    The rows must be a list of lists or, for a sparse batch, of dicts: load these with ``return_type=arff.LOD``. Nominal
-    values may be labels or, from ``encode_nominal=True``, their indices.
+    The rows must be a list of lists or, for a sparse batch, of dicts: load these with ``return_type=arff.LOD``. They
+    cannot be a generator. Nominal values may be labels or, from ``encode_nominal=True``, their indices.
 
     Parameters
     ----------
@@ -34,15 +34,18 @@ def from_liac(data: dict[str, Any], class_: str | int | None = None, positive: o
     Raises
     ------
     FilterkitError : `data` or its rows are something else, only some rows are dicts, a row does not fit the attributes,
-        an attribute has a type that liac-arff does not have, two labels of an attribute are the same as text, sparse
-        rows have a string attribute, or there is no such class or `positive`.
+        an attribute is no pair of a name and a type, or has a type that liac-arff does not have, two labels of an
+        attribute are the same as text, sparse rows have a string attribute, or there is no such class or `positive`.
     """
     if not isinstance(data, dict) or not {"attributes", "data"} <= data.keys():
         found = describe_type(data) + " without them" * isinstance(data, dict)
         raise FilterkitError(f"expected the dictionary that arff.load returns, with attributes and data, found {found}")
     declared = list(data["attributes"])
     attributes = []
-    for name, kind in declared:
+    for number, each in enumerate(declared, 1):
+        if not isinstance(each, (list, tuple)) or len(each) != 2 or not isinstance(each[0], str):
+            raise FilterkitError(f"attribute {number} is {quoted(str(each))}; make it a pair of a name and a type")
+        name, kind = each
         if isinstance(kind, (list, tuple)):
             attributes.append(Attribute(name, "nominal", tuple(map(str, kind))))
             if len(set(attributes[-1].values)) < len(kind):
@@ -57,8 +60,11 @@ def from_liac(data: dict[str, Any], class_: str | int | None = None, positive: o
                 "make it STRING"
             )
     relation, rows = data.get("relation", ""), data["data"]
-    if isinstance(rows, tuple) or (len(rows) and not isinstance(rows[0], (list, tuple, dict))):
-        raise FilterkitError("sparse liac-arff data must be a list of dicts: load it with return_type=arff.LOD")
+    if not isinstance(rows, list) or not all(isinstance(row, (list, tuple, dict)) for row in rows):
+        raise FilterkitError(
+            "the data must be a list of lists or, if sparse, a list of dicts: load it with return_type=arff.DENSE or "
+            "arff.LOD"
+        )
     convert = [_make_cell_converter(attribute, kind) for attribute, (_, kind) in zip(attributes, declared)]
     is_sparse = bool(len(rows)) and isinstance(rows[0], dict)
     if is_sparse and any(a.kind == "string" for a in attributes):

@@ -169,8 +169,8 @@ def convert_to_numbers(column: Any, may_round: bool = True) -> np.ndarray:
 def convert_to_texts(array: Any) -> Any:
     """Convert an Arrow array or chunked array of any type to one of strings.
 
-    Numbers are as filterkit writes them, truth values are ``true`` and ``false``, and null stays null; but NaN becomes
-    ``?``. Raise pyarrow.ArrowInvalid if bytes are not UTF-8, and pyarrow.ArrowNotImplementedError for nested types.
+    Numbers are as filterkit writes them, truth values are ``true`` and ``false``. Null stays null, and NaN becomes
+    null. Raise pyarrow.ArrowInvalid if bytes are not UTF-8, and pyarrow.ArrowNotImplementedError for nested types.
     """
     kind = array.type
     if kind == pa.string():
@@ -180,7 +180,8 @@ def convert_to_texts(array: Any) -> Any:
     if pa.types.is_floating(kind):
         from filterkit.data.numbers import format_number
 
-        return arrow.make_text_array([None if value is None else format_number(value) for value in array.to_pylist()])
+        numbers = array.to_pylist()
+        return arrow.make_text_array([None if x is None or x != x else format_number(x) for x in numbers])
     return array.cast(pa.string())
 
 

@@ -191,7 +191,12 @@ def test_kinds_that_are_asked_for_come_before_what_is_found():
     assert [a.kind for a in from_arrow(KINDS).schema.attributes] == ["nominal", "numeric", "nominal"]
     data = from_arrow(KINDS, kinds={"zip": "numeric", "n": "nominal", "f": "string"})
     assert view(data) == {"zip": [1, 2, 1, 2], "n": ["1", "2", "1", "2"], "f": ["true", None, "false", "true"]}
+    assert view(from_arrow(of_arrow(["9007199254740993"]), kinds={"a": "numeric"})) == {"a": [2**53]}  # the nearest
     assert from_arrow(KINDS, most=1).schema.attributes[0].kind == "string"
+
+
+def test_nan_is_missing_among_texts():
+    assert view(from_arrow(of_arrow([1.5, np.nan]), kinds={"a": "string"})) == {"a": ["1.5", None]}
 
 
 def test_sparse_frames_stay_sparse():
@@ -391,6 +396,8 @@ TENTHS = [None, Decimal("0.1"), Decimal("0.100000000000000001")]
         (partial(from_arrow, kinds={"zipp": "string"}), KINDS, "is no column 'zipp'; did you mean 'zip'"),
         (partial(from_arrow, kinds={"n": "date"}), KINDS, "'n' cannot be 'date'; say numeric, nominal or "),
         (partial(from_arrow, kinds={"a": "numeric"}), of_arrow(["1", "x"]), "'a': 'x' is not a number"),
+        (partial(from_arrow, kinds={"a": "numeric"}), of_arrow([1], pa.timestamp("s")), "the type timestamp"),
+        (partial(from_arrow, weights="a"), of_arrow([1]), "the only column has the weights"),
         (
             partial(from_arrow, kinds={"a": "numeric"}),
             of_arrow([2**53 + 1]),
@@ -413,6 +420,8 @@ TENTHS = [None, Decimal("0.1"), Decimal("0.100000000000000001")]
         (from_liac, of_liac("STRING", {0: "x"}), "does not say what an omitted string is; load"),
         (from_liac, of_liac("REAL", [np.int64(2**53 + 1)]), "column 'a': 9007199254740993 has more digits"),
         (from_liac, liac("sparse-counts-multiclass", return_type=arff.COO), "list of dicts"),
+        (from_liac, liac("iris", return_type=arff.DENSE_GEN), "must be a list of lists"),
+        (from_liac, {"attributes": ["a"], "data": []}, "attribute 1 is 'a'; make it a pair"),
         (to_liac, testing.sample("all-kinds"), "attribute 'd' is date, a type that liac-arff does not have"),
         (to_liac, WEIGHTED, "liac-arff has no weights of rows"),
         (partial(to_arrow, weights="class"), WEIGHTED, "an attribute is called 'class'; choose another name for the w"),
