@@ -184,7 +184,7 @@ class _ChainEstimator(BaseEstimator):  # type: ignore[misc]
         elif isinstance(X, Iterator):
             raise ValueError("X is an iterator, which can be read only once; pass a list")
         incoming = None if reset else self.fitted_.incoming
-        features = [] if incoming is None else _list_attributes_without_class(incoming)
+        features = [] if incoming is None else _list_attributes_except_targets(incoming)
         texts = read_name_and_texts(X, may_lack_texts=[a.kind for a in features] == ["string"])
         if texts is not None:
             name, values = texts
@@ -376,7 +376,7 @@ class ChainTransformer(TransformerMixin, _ChainEstimator):  # type: ignore[misc]
         check_is_fitted(self, "fitted_")
         schema = self.fitted_.schema
         is_mixed = self._returns_columns_of_several_kinds()
-        names = [a.name for a in (_list_attributes_without_class(schema) if is_mixed else schema.features)]
+        names = [a.name for a in (_list_attributes_except_targets(schema) if is_mixed else schema.features)]
         if hasattr(self, "n_features_in_"):
             features = _check_feature_names_in(self, input_features)
             if input_features is not None and not hasattr(self, "feature_names_in_"):
@@ -607,7 +607,7 @@ def _drop_rows_without_weight(batch: Batch) -> Batch:
     return batch.take(np.flatnonzero(batch.weights))
 
 
-def _list_attributes_without_class(schema: Schema) -> list[Attribute]:
+def _list_attributes_except_targets(schema: Schema) -> list[Attribute]:
     return [a for i, a in enumerate(schema.attributes) if i not in schema.targets]
 
 
@@ -616,7 +616,7 @@ def _make_frame(batch: Batch, container: str, index: Any) -> Any:
 
     `index` becomes the index of a data frame of pandas, unless it is None or a function, as the `index` of a list is.
     """
-    schema = Schema("X", _list_attributes_without_class(batch.schema), sparse=batch.sparse)
+    schema = Schema("X", _list_attributes_except_targets(batch.schema), sparse=batch.sparse)
     batch = batch.replace(schema=schema, y=None, weights=None)
     if container == "polars":
         import polars

@@ -318,7 +318,7 @@ class ColumnarTable(Table):
         """
         import pyarrow as pa
 
-        from filterkit.plugin import Inexact, convert_to_exact_floats
+        from filterkit.plugin import InexactNumber, convert_to_exact_floats
 
         nbytes, batches, is_whole = 0, [], True
         for batch in self._groups.read_batches(names, self._rows):
@@ -334,7 +334,7 @@ class ColumnarTable(Table):
             if is_number:
                 try:
                     convert_to_exact_floats(column.combine_chunks())
-                except Inexact as error:
+                except InexactNumber as error:
                     codes[name], is_number = error.number, False
             if not is_number:
                 column = self._convert_to_texts(name, column).dictionary_encode()

@@ -156,7 +156,7 @@ def _compute_svd_by_lobpcg(stage: Svd, rows: Batches, schema: Schema) -> tuple[F
     return np.sqrt(squares[order]) / unit, fix_signs(axes[:, order])
 
 
-class Project(SelectiveStage):
+class RandomProjection(SelectiveStage):
     """Replace the columns by a few random sums of them, which keep distances of rows, as Weka's RandomProjection does.
 
         filterkit arff_samples/fortunes.arff l2 project --components 50
@@ -215,7 +215,7 @@ def draw_random_signs(seed: int, columns: np.ndarray, first: int, stop: int) -> 
 
 
 def _build_column_replacement(
-    stage: Svd | Project, schema: Schema, count: int, compute_columns: Callable[[Batch], Floats]
+    stage: Svd | RandomProjection, schema: Schema, count: int, compute_columns: Callable[[Batch], Floats]
 ) -> Built:
     """Build the transformation of a stage that replaces all columns by `count` others, named ``--prefix`` and number.
 
@@ -241,4 +241,4 @@ def _build_column_replacement(
     return Built(outgoing, replace_columns, growth=growth)
 
 
-filterkit_stages = offer(Project, Svd)
+filterkit_stages = offer(RandomProjection, Svd)

@@ -13,7 +13,7 @@ from filterkit.plugin import (
     READ_AS_MISSING,
     TOO_LARGE,
     FileFormat,
-    Inexact,
+    InexactNumber,
     Opening,
     RowError,
     TextParser,
@@ -214,7 +214,7 @@ class LibsvmParser(TextParser):
             raise RowError("the last line has no line end")
         index, values = _parse_pairs(text)
         if may_be_rounded(values) and (number := find_inexact_number(text)) is not None:
-            raise RowError(f"{Inexact(number)}; write {number}.0 to have it rounded")
+            raise RowError(f"{InexactNumber(number)}; write {number}.0 to have it rounded")
         starts = np.flatnonzero(index == _ROW)
         if len(starts) != text.count(b"\n"):
             raise ValueError("an index is negative; count indices from 1, or from 0 with --from libsvm:base=0")

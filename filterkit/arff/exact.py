@@ -29,7 +29,13 @@ _WRITE_MISSING = "; a missing value is written ?"
 
 
 class NoteCollector(NamedTuple):
-    """A list for `notes` about values, and whether an undeclared nominal value is missing (`unseen`) or an error."""
+    """What the exact path does about odd values.
+
+    Attributes
+    ----------
+    notes : a list to which a note about each of them is appended.
+    unseen : whether a nominal value that is not declared becomes missing, with a note; otherwise, it is an error.
+    """
 
     notes: list[Note]
     unseen: bool = False

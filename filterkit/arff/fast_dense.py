@@ -117,9 +117,10 @@ def _read_csv_columns(
 
 
 def _read_many_columns(text: bytes, layout: BatchLayout, is_separate: np.ndarray) -> tuple[np.ndarray, dict[int, Any]]:
-    """Read a CSV of all attributes as `_read_csv_columns` does, but faster if there are thousands of columns.
+    """Read a CSV of all attributes; faster than `_read_csv_columns` if there are thousands of columns.
 
-    Raise NotPlain also if a row has more or fewer values than there are attributes.
+    `is_separate`, the result and the errors are as there. Raise NotPlain also if a row has more or fewer values than
+    there are attributes.
     """
     # Arrow takes 5 kB for each column. So it reads all numbers as one column, which is reshaped. With 100,000 columns,
     # this takes an eighth of the time.

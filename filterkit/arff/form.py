@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Arff(FileFormat):
-    """ARFF as Weka reads and writes it. Files whose names have no ending are read as ARFF, too."""
+    """ARFF as Weka reads and writes it. Files with no ending, or an unknown one, are read as ARFF, too."""
 
     name = "arff"
     title = "ARFF"

@@ -10,7 +10,7 @@ import numpy as np
 from filterkit.arff.blocks import BlockParser
 from filterkit.arff.layout import BatchLayout
 from filterkit.arff.row_format import quote
-from filterkit.data.losses import Inexact
+from filterkit.data.losses import InexactNumber
 from filterkit.data.numbers import TOO_LARGE
 from filterkit.data.schema import Schema
 from filterkit.errors import RowError, quoted
@@ -74,7 +74,7 @@ class ArffRowParser:
         for note in parsed.notes:
             what = f"{quoted(note.text)} {TOO_LARGE}"
             if note.kind == ROUNDED:
-                what = f"{Inexact(note.text)}; write {note.text}.0 to have it rounded"
+                what = f"{InexactNumber(note.text)}; write {note.text}.0 to have it rounded"
             raise RowError(what, source=part.name, line=int(part.numbers[note.line - 1]))
         rejected = tuple(each._replace(line=int(part.numbers[each.line - 1])) for each in parsed.rejected)
         return Parsed(parsed.batch, rejected, (), parsed.omitted)

@@ -24,7 +24,7 @@ from filterkit.data.unseen import (
 from filterkit.errors import ArffError, FilterkitError, quoted
 from filterkit.files.lines import Block, count_lines, find_last_line_end
 from filterkit.files.source import Source
-from filterkit.files.stretches import open_shared_file
+from filterkit.files.stretches import open_file_in_worker
 from filterkit.files.urls import is_url
 from filterkit.formats.base import Files, Opening, Parsed
 from filterkit.formats.notes import ADDED, KEEL_MISSING, UNSEEN, Note
@@ -203,7 +203,7 @@ class FurtherFileOpener(NamedTuple):
         `may_be_missing` says whether this machine may lack the file; the error then says what to do. Raise
         FilterkitError if the file cannot be read, or if its attributes are not those of the first file.
         """
-        with closing((open_shared_file if may_be_missing else Source)(path, self.opening.encoding, name)) as source:
+        with closing((open_file_in_worker if may_be_missing else Source)(path, self.opening.encoding, name)) as source:
             table = self.open_table(source)
             text = b"".join(block.text for block in table.parts())
             return Block(text, table.line, name), table.notes, table.file_rows

@@ -93,7 +93,7 @@ def _count_by_class_and_fold(fold: Ints, n_folds: int, reader: str, batch: Batch
     rows = select_counted_rows(batch, True, reader)
     paired = rows._replace(y=rows.y * (n_folds + 1) + fold[rows.numbers], classes=rows.classes * (n_folds + 1))
     table = ContingencyTable.of_rows(paired, columns, reader)
-    sparse = class_parts.SparseParts.from_parts(table.cell_parts)
+    sparse = class_parts.SparseClassWeights.from_parts(table.cell_parts)
     return table.replace(cell_parts=sparse) if sparse.nbytes < table.cell_parts.nbytes else table
 
 

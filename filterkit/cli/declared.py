@@ -19,7 +19,7 @@ BEFORE = "filterkit.before"  # the key under which a context has the names of th
 SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 
-def declare_option(
+def declare_command_option(
     help: str,
     flags: str = "",
     *,
@@ -84,7 +84,7 @@ class CommandOptions:
 
 
 def list_declared_options(options_class: type[CommandOptions]) -> list[Field[Any]]:
-    """List the fields of a class that `declare_option` made: its own first, then those of its base classes.
+    """List the fields of a class that `declare_command_option` made: its own first, then those of its base classes.
 
     A field that overrides one of a base class is listed where the base class has it. A field that a plain default
     overrides, such as ``class_ = None``, is left out.

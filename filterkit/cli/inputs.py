@@ -150,8 +150,8 @@ def check_options_fit_formats(
     """Raise UsageError if the user has set an option that applies to no format of these files.
 
     An option with its default value counts as not set, and ``--unseen missing`` applies to every format. `paths` are
-    the files, at least one, and `file_formats` the format of each. Only options whose ``needs`` (see `declare_option`)
-    is one of `needs` are checked: by default, those about reading.
+    the files, at least one, and `file_formats` the format of each. Only options whose ``needs`` (see
+    `declare_command_option`) is one of `needs` are checked: by default, those about reading.
     """
     for each in list_declared_options(type(options)):
         value, need = getattr(options, each.name), each.metadata["needs"]

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from filterkit.cli.declared import CommandOptions, declare_option
+from filterkit.cli.declared import CommandOptions, declare_command_option
 from filterkit.engines.engine import Engine, count_available_cores
 from filterkit.engines.local import LocalEngine
 from filterkit.errors import UsageError, quoted
@@ -37,16 +37,16 @@ class MemorySize(click.ParamType):  # type: ignore[type-arg]  # older versions o
         return size
 
 
-_declare_input = partial(declare_option, section="Input", decides=True)
-_declare_output = partial(declare_option, section="Output", decides=True)
-_declare_chain = partial(declare_option, section="Chain")
-_declare_work = partial(declare_option, section="Work")
+_declare_input = partial(declare_command_option, section="Input", decides=True)
+_declare_output = partial(declare_command_option, section="Output", decides=True)
+_declare_chain = partial(declare_command_option, section="Chain")
+_declare_work = partial(declare_command_option, section="Work")
 
 
 class JsonOptions(CommandOptions):
     """The option ``--json`` of commands that call `print_document`."""
 
-    as_json: bool = declare_option("Print one JSON document, with all digits.", "--json")
+    as_json: bool = declare_command_option("Print one JSON document, with all digits.", "--json")
 
 
 class InputOptions(CommandOptions):
@@ -88,7 +88,7 @@ class InputOptions(CommandOptions):
         needs="lenient",
         decides=False,
     )
-    block_size: int | None = declare_option("", type=MemorySize(), hidden=True)
+    block_size: int | None = declare_command_option("", type=MemorySize(), hidden=True)
 
 
 def declare_jobs_option(workers: str) -> Any:
@@ -150,7 +150,7 @@ class RunOptions(InputOptions, FitOptions, JsonOptions):
     When the chain runs, `defaults` is the path of the defaults file that was read; None without one.
     """
 
-    plugins: tuple[str, ...] = declare_option(
+    plugins: tuple[str, ...] = declare_command_option(
         "Load a plugin from a Python file. Repeatable.", "--plugin", metavar="FILE", decides=True
     )
     output: str = _declare_output(
@@ -198,15 +198,15 @@ class RunOptions(InputOptions, FitOptions, JsonOptions):
         "Write unreadable rows to FILE, with line and reason, and go on.", metavar="FILE", needs="textual"
     )
     max_rejects: int | None = _declare_input("Fail after more than N unreadable rows.", minimum=0)
-    defaults: str | None = declare_option(
+    defaults: str | None = declare_command_option(
         "Read defaults of options from this TOML file, instead of the usual one.", metavar="FILE"
     )
-    no_defaults: bool = declare_option("Ignore the defaults file.")
-    explain: bool = declare_option("Show how the chain would be fitted, without reading or writing rows.")
-    verbose: bool = declare_option(
+    no_defaults: bool = declare_command_option("Ignore the defaults file.")
+    explain: bool = declare_command_option("Show how the chain would be fitted, without reading or writing rows.")
+    verbose: bool = declare_command_option(
         "Report on standard error what each stage did, and how long it took.", "-v --verbose"
     )
-    debug: bool = declare_option("Show the traceback of an error.")
+    debug: bool = declare_command_option("Show the traceback of an error.")
 
     @property
     def writes_predictions(self) -> bool:

@@ -18,7 +18,7 @@ from filterkit.errors import visible
 from filterkit.evaluation.confusion import PredictionCounts, list_confusion_matrices
 from filterkit.evaluation.measures import sum_error_terms
 from filterkit.files.output import open_output
-from filterkit.formats.output import Mapping
+from filterkit.formats.output import BatchMap
 from filterkit.messages import write_message
 from filterkit.stages.learner import FittedLearner
 
@@ -173,7 +173,7 @@ def make_predictions_batch(schema: Schema, learner: FittedLearner, errors_only: 
 
 
 def print_predictions_and_count_rows(
-    schema: Schema, rows: Mapping, ignore_broken_pipe: bool, digits: int | None
+    schema: Schema, rows: BatchMap, ignore_broken_pipe: bool, digits: int | None
 ) -> int:
     """Print predictions on standard output, in columns of fixed widths, and return the number of rows.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from filterkit.counts.class_parts import FEW, Parts, SparseParts, sum_weights_by_position_and_class
+from filterkit.counts.class_parts import FEW, Parts, SparseClassWeights, sum_weights_by_position_and_class
 from filterkit.counts.weights import CountedRows, sum_parts
 from filterkit.data.batch import Batch
 from filterkit.data.ragged import compute_row_offsets, find_run_begins
@@ -140,7 +140,7 @@ def _count_rows_by_cell(
     """Add up the weights of entries by cell and class; return the column, the value and the weights of each cell.
 
     A cell is a value that occurs in a column. Cells are sorted by column, then by value. The results are int64
-    (cells,), float64 (cells,), and float64 (cells, classes, parts), a `SparseParts` if classes exceed `FEW`.
+    (cells,), float64 (cells,), and float64 (cells, classes, parts), a `SparseClassWeights` if classes exceed `FEW`.
 
     Parameters
     ----------
@@ -163,7 +163,7 @@ def _count_rows_by_cell(
     key = key.astype(np.int64)
     cell = key // max(classes, 1)
     first = np.flatnonzero(find_run_begins(cell))
-    parts = SparseParts(np.append(first, len(key)), (key - cell * classes).astype(np.int32), amounts, classes)
+    parts = SparseClassWeights(np.append(first, len(key)), (key - cell * classes).astype(np.int32), amounts, classes)
     cell = cell[first]
     column = cell // max(len(distinct), 1)
     return column, distinct[cell - column * len(distinct)], parts if classes > FEW else parts.to_array()

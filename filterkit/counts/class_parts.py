@@ -1,7 +1,8 @@
 """The weights of each class in the cells of a table, in parts whose sums are exact: as an array, or sparse.
 
 A table of few classes holds an array, float64 (n, classes, parts). With many classes most of these weights are zero,
-because a cell has rows of few classes; then a `SparseParts` holds the others alone. The functions here take both.
+because a cell has rows of few classes; then a `SparseClassWeights` holds the others alone. The functions here take
+both.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ FEW = 32  # up to so many classes, arrays take less time than sparse weights
 
 
 @dataclass(frozen=True, eq=False)
-class SparseParts:
+class SparseClassWeights:
     """Holds the weights that are not 0 of an array (n, classes, parts), sorted by position and class; immutable.
 
     A position is an index of the first axis, which stands for a cell or a column. The parts of a weight add up to it;
@@ -47,8 +48,8 @@ class SparseParts:
     @staticmethod
     def from_entries(
         position: np.ndarray, code: np.ndarray, parts: np.ndarray, length: int, classes: int
-    ) -> SparseParts:
-        """Add up the weights of entries, in any order, by position and class: a `SparseParts` of `length` positions.
+    ) -> SparseClassWeights:
+        """Add up the weights of entries, in any order, by position and class, for `length` positions.
 
         Parameters
         ----------
@@ -67,17 +68,19 @@ class SparseParts:
                 key, parts = key[first], np.add.reduceat(parts, first, axis=0)
         position = key // max(classes, 1)
         starts = compute_row_offsets(position, length)
-        return SparseParts(starts, (key - position * classes).astype(np.int32), parts, classes)
+        return SparseClassWeights(starts, (key - position * classes).astype(np.int32), parts, classes)
 
     @staticmethod
-    def from_parts(parts: np.ndarray | SparseParts) -> SparseParts:
-        """Convert weights, an array (n, classes, parts), to a `SparseParts`; return a `SparseParts` itself."""
-        if isinstance(parts, SparseParts):
+    def from_parts(parts: np.ndarray | SparseClassWeights) -> SparseClassWeights:
+        """Convert weights, an array (n, classes, parts); return a `SparseClassWeights` as it is."""
+        if isinstance(parts, SparseClassWeights):
             return parts
         positions, classes, width = parts.shape
         at = np.flatnonzero((parts != 0).any(axis=2))
         starts = np.searchsorted(at, np.arange(positions + 1) * classes)
-        return SparseParts(starts, (at % max(classes, 1)).astype(np.int32), parts.reshape(-1, width)[at], classes)
+        return SparseClassWeights(
+            starts, (at % max(classes, 1)).astype(np.int32), parts.reshape(-1, width)[at], classes
+        )
 
     def __len__(self) -> int:
         return len(self.starts) - 1
@@ -101,7 +104,7 @@ class SparseParts:
         return array.reshape(len(self), self.classes, self.parts.shape[1])
 
 
-Parts = Union["np.ndarray", SparseParts]
+Parts = Union["np.ndarray", SparseClassWeights]
 
 
 def sum_over_parts(parts: np.ndarray) -> np.ndarray:
@@ -114,7 +117,7 @@ def sum_weights_by_position_and_class(
 ) -> Parts:
     """Add up the weights of entries by position and class: float64 (length, classes, parts).
 
-    If there are more than `FEW` classes, return a `SparseParts` instead.
+    If there are more than `FEW` classes, return a `SparseClassWeights` instead.
 
     Parameters
     ----------
@@ -126,7 +129,7 @@ def sum_weights_by_position_and_class(
     """
     if classes > FEW:
         weights = np.ones((len(code), 1)) if weights is None else weights
-        return SparseParts.from_entries(position, code, weights, length, classes)
+        return SparseClassWeights.from_entries(position, code, weights, length, classes)
     sums = sum_parts(position * np.int64(classes) + code, weights, length * classes)
     return sums.reshape(length, classes, sums.shape[1])
 
@@ -137,28 +140,30 @@ def take_positions(parts: Parts, positions: np.ndarray | slice) -> Parts:
     `positions` is int64 (m,), in any order, perhaps repeated; or a slice with start and stop, but no step. With a
     slice, weights are not copied.
     """
-    if not isinstance(parts, SparseParts):
+    if not isinstance(parts, SparseClassWeights):
         return parts[positions] if isinstance(positions, slice) else parts.take(positions, axis=0)
     if isinstance(positions, slice):
         span = slice(*parts.starts[[positions.start, positions.stop]].tolist())
         starts = parts.starts[positions.start : positions.stop + 1] - span.start
-        return SparseParts(starts, parts.code[span], parts.parts[span], parts.classes)
+        return SparseClassWeights(starts, parts.code[span], parts.parts[span], parts.classes)
     starts, entries = find_row_entries(parts.starts, positions)
-    return SparseParts(starts, parts.code[entries], parts.parts.take(entries, axis=0), parts.classes)
+    return SparseClassWeights(starts, parts.code[entries], parts.parts.take(entries, axis=0), parts.classes)
 
 
 def concatenate_positions(several: Sequence[Parts]) -> Parts:
-    """Concatenate weights of the same classes along their first axis: an array if all are arrays, else a `SparseParts`.
+    """Concatenate weights of the same classes along their first axis.
+
+    Return an array if all are arrays, else a `SparseClassWeights`.
 
     There must be at least one. Those with fewer parts than others get parts of 0.
     """
-    arrays = [each for each in several if not isinstance(each, SparseParts)]
+    arrays = [each for each in several if not isinstance(each, SparseClassWeights)]
     if len(arrays) == len(several):
         width = max(array.shape[2] for array in arrays)
         return np.concatenate([pad_parts(array, width) for array in arrays])
-    every = [SparseParts.from_parts(each) for each in several]
+    every = [SparseClassWeights.from_parts(each) for each in several]
     width = max(each.parts.shape[1] for each in every)
-    return SparseParts(
+    return SparseClassWeights(
         compute_offsets(np.concatenate([np.diff(each.starts) for each in every])),
         np.concatenate([each.code for each in every]),
         np.concatenate([pad_parts(each.parts, width) for each in every]),
@@ -172,7 +177,7 @@ def sum_runs_of_positions(parts: Parts, first: np.ndarray) -> Parts:
     `first` is int64 (runs,), strictly ascending from 0, with at least one run. Run i goes from ``first[i]`` up to, but
     not including, ``first[i + 1]``; the last one goes to the end.
     """
-    if not isinstance(parts, SparseParts):
+    if not isinstance(parts, SparseClassWeights):
         return np.add.reduceat(parts, first, axis=0)
     return sum_groups_of_positions(parts, list_row_numbers(np.diff(first, append=len(parts))), len(first))
 
@@ -182,8 +187,10 @@ def sum_groups_of_positions(parts: Parts, group: np.ndarray, groups: int) -> Par
 
     `group` is int64 (n,), the group of each position, from 0 to `groups` - 1.
     """
-    if isinstance(parts, SparseParts):
-        return SparseParts.from_entries(group[parts.position_of_entry], parts.code, parts.parts, groups, parts.classes)
+    if isinstance(parts, SparseClassWeights):
+        return SparseClassWeights.from_entries(
+            group[parts.position_of_entry], parts.code, parts.parts, groups, parts.classes
+        )
     sums = np.empty((groups, *parts.shape[1:]))
     for code, part in np.ndindex(*parts.shape[1:]):
         sums[:, code, part] = np.bincount(group, parts[:, code, part], groups)
@@ -196,7 +203,7 @@ def sum_groups_of_classes(parts: Parts, group: np.ndarray, groups: int) -> Parts
     It is an array, unless `parts` is sparse and there are more than `FEW` groups. `group` is int64 (classes,), the
     group of each class from 0 to `groups` - 1; classes of a negative group are left out.
     """
-    if isinstance(parts, SparseParts):
+    if isinstance(parts, SparseClassWeights):
         position, number, weights = parts.position_of_entry, group[parts.code], parts.parts
         if (group < 0).any():
             kept = np.flatnonzero(number >= 0)

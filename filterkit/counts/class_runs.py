@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from filterkit.counts.class_parts import SparseParts, sum_over_parts
+from filterkit.counts.class_parts import SparseClassWeights, sum_over_parts
 from filterkit.data.ragged import compute_offsets, expand_ranges, find_row_entries, find_run_begins, list_row_numbers
 
 _PAIRS = 1 << 20  # pairs of a run and a test that are scored at once, to save memory
@@ -77,7 +77,7 @@ class ClassCells(NamedTuple):
     upto: np.ndarray
 
 
-def sort_cells_by_column_and_class(parts: SparseParts, column_of_cell: np.ndarray) -> ClassCells:
+def sort_cells_by_column_and_class(parts: SparseClassWeights, column_of_cell: np.ndarray) -> ClassCells:
     """List the cells in which each class has rows.
 
     `parts` are the weights of all cells of a table. `column_of_cell` is int64 (cells,), the column of each, ascending;

@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 
-from filterkit.counts.class_parts import SparseParts
+from filterkit.counts.class_parts import SparseClassWeights
 from filterkit.counts.class_runs import (
     find_best_score_of_each_pair,
     find_runs_by_class,
@@ -158,7 +158,7 @@ def scoring_bytes(statistic: Statistic, metric: Metric | None = None) -> int:
     They are `Statistic.working_bytes`, or less if the weights of a table are sparse and the metric scores no column as
     a whole. None stands for such a metric.
     """
-    if not isinstance(statistic, ContingencyTable) or not isinstance(statistic.cell_parts, SparseParts):
+    if not isinstance(statistic, ContingencyTable) or not isinstance(statistic.cell_parts, SparseClassWeights):
         return statistic.working_bytes
     if metric is not None and (metric.by_table or (metric.by_labels and statistic.nominal.any())):
         return statistic.working_bytes

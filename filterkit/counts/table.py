@@ -15,7 +15,7 @@ import numpy as np
 
 from filterkit.counts import class_parts
 from filterkit.counts.cells import count_rows_by_value_and_class, find_extremes_by_column, include_zeros_in_extremes
-from filterkit.counts.class_parts import Parts, SparseParts, sum_over_parts
+from filterkit.counts.class_parts import Parts, SparseClassWeights, sum_over_parts
 from filterkit.counts.record import TOGETHER
 from filterkit.counts.statistic import Statistic
 from filterkit.counts.weights import CountedRows, add_parts, pad_parts, sum_parts
@@ -47,9 +47,9 @@ class ContingencyTable(Statistic):
     indptr : int64 (k + 1,); the cells of the i-th covered column are ``indptr[i]:indptr[i + 1]``.
     values : float64 (cells,), the value of each cell, finite and ascending within a column; of a nominal column, the
         index of a label. None is 0, except in a table of `with_zeros`.
-    cell_parts : the weights of `counts`, an array (cells, classes, parts) or, with many classes, a `SparseParts`. The
-        parts of a weight add up to it; see `filterkit.counts.weights.exact_parts`. With a numeric class, the weights of
-        `class_sums` follow as one more class, here and in the next two.
+    cell_parts : the weights of `counts`, an array (cells, classes, parts) or, with many classes, a
+        `SparseClassWeights`. The parts of a weight add up to it; see `filterkit.counts.weights.exact_parts`. With a
+        numeric class, the weights of `class_sums` follow as one more class, here and in the next two.
     gap_parts : the weights of `missing` in the same way, (k, classes, parts).
     total_parts : float64 (classes, parts), the weights of `totals`.
     """
@@ -103,7 +103,7 @@ class ContingencyTable(Statistic):
 
         Sparse weights count as the arrays that a stage makes of them.
         """
-        if not isinstance(self.cell_parts, SparseParts):
+        if not isinstance(self.cell_parts, SparseClassWeights):
             return self.nbytes
         return self.values.nbytes + (len(self.values) + 2 * len(self)) * self.total_parts.nbytes
 
@@ -125,7 +125,9 @@ class ContingencyTable(Statistic):
 
     def _to_padded_array(self, parts: Parts) -> np.ndarray:
         """Return weights as an array with as many parts as `total_parts` has: float64 (n, classes, parts)."""
-        return pad_parts(parts.to_array() if isinstance(parts, SparseParts) else parts, self.total_parts.shape[1])
+        return pad_parts(
+            parts.to_array() if isinstance(parts, SparseClassWeights) else parts, self.total_parts.shape[1]
+        )
 
     @property
     def numeric_class(self) -> bool:
@@ -156,7 +158,7 @@ class ContingencyTable(Statistic):
     @cached_property
     def rows(self) -> np.ndarray:
         """float64 (cells,): the weight of the rows of any class with the cell's value in its column."""
-        return sum_over_classes(self._merge_classes_if_sparse().counts)
+        return sum_over_classes(self._drop_classes_if_many().counts)
 
     @cached_property
     def zeros(self) -> np.ndarray:
@@ -178,22 +180,22 @@ class ContingencyTable(Statistic):
 
         In a table of `with_zeros`, zeros are in cells, too.
         """
-        table = self._merge_classes_if_sparse()
+        table = self._drop_classes_if_many()
         return sum_over_classes(table.totals - table.zeros - table.missing)
 
     @cached_property
     def missing_rows(self) -> np.ndarray:
         """float64 (k,): the weight of the rows of any class whose value is missing."""
-        return sum_over_classes(self._merge_classes_if_sparse().missing)
+        return sum_over_classes(self._drop_classes_if_many().missing)
 
     @cached_property
     def zero_occurs(self) -> np.ndarray:
         """bool (k,): whether a row has the value zero; False if zeros have a cell, as in a table of `with_zeros`."""
-        return np.asarray(self._merge_classes_if_sparse()._zero_parts.any(axis=(1, 2)))
+        return np.asarray(self._drop_classes_if_many()._zero_parts.any(axis=(1, 2)))
 
-    def _merge_classes_if_sparse(self) -> ContingencyTable:
+    def _drop_classes_if_many(self) -> ContingencyTable:
         """Return the table itself if its weights are arrays, else the same rows counted as one class."""
-        return self.without_classes() if isinstance(self.cell_parts, SparseParts) else self
+        return self.without_classes() if isinstance(self.cell_parts, SparseClassWeights) else self
 
     @cached_property
     def column_of_cell(self) -> np.ndarray:

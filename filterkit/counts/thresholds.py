@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from filterkit.counts.class_parts import SparseParts
+from filterkit.counts.class_parts import SparseClassWeights
 from filterkit.counts.class_runs import ClassCells, sort_cells_by_column_and_class
 from filterkit.counts.table import ContingencyTable, sum_over_classes
 from filterkit.data.ragged import find_run_begins
@@ -50,12 +50,12 @@ class Thresholds:
     is_test : bool (cells,): from which of these cells a test comes.
     first_tests : int64, the index of the first test of each column that has one.
     varied : bool (columns,), which covered columns have a test, that is, at least two distinct training values.
-    many_classes : whether there are so many classes that the table holds their weights as `SparseParts`.
+    many_classes : whether there are so many classes that the table holds their weights as `SparseClassWeights`.
     """
 
     def __init__(self, table: ContingencyTable) -> None:
         self.table = table
-        self.many_classes = isinstance(table.cell_parts, SparseParts)
+        self.many_classes = isinstance(table.cell_parts, SparseClassWeights)
         # If zero can only be the least value of a column, it is not a threshold itself, and needs no cell. But it makes
         # the least value above it a threshold.
         least = not table.nominal.any() and bool((table.values > 0).all())
@@ -103,7 +103,7 @@ class Thresholds:
     def class_cells(self) -> ClassCells:
         """The cells in which each class has rows, and their weights, from `cells`."""
         parts = self.cells.cell_parts
-        return sort_cells_by_column_and_class(SparseParts.from_parts(parts), self.cells.column_of_cell)
+        return sort_cells_by_column_and_class(SparseClassWeights.from_parts(parts), self.cells.column_of_cell)
 
     def find_best(self, scores: np.ndarray, constant: float) -> np.ndarray:
         """Return the largest of the scores of the tests of each covered column: float64 (columns,).

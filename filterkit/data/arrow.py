@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from filterkit.data.losses import Inexact, find_inexact_int
+from filterkit.data.losses import InexactNumber, find_inexact_int
 
 try:
     import pyarrow._compute as _compute
@@ -49,8 +49,8 @@ def convert_to_exact_floats(array: Any, may_round: bool = False) -> Any:
 
     Raises
     ------
-    Inexact : only without `may_round`. An integer is not exactly a float64; or a decimal is neither exactly a float64
-        nor, like 0.1, the shortest text of one.
+    InexactNumber : only without `may_round`. An integer is not exactly a float64; or a decimal is neither exactly a
+        float64 nor, like 0.1, the shortest text of one.
     """
     kind = array.type
     if pa.types.is_decimal(kind):
@@ -62,7 +62,7 @@ def convert_to_exact_floats(array: Any, may_round: bool = False) -> Any:
     except pa.ArrowInvalid:  # a whole number is beyond 2**53, which float64 may have all the same
         rounded = array.cast(pa.float64(), safe=False)
     if not may_round and not _converts_back_to(rounded, array):
-        raise Inexact(str(find_inexact_int(array.to_pylist())))
+        raise InexactNumber(str(find_inexact_int(array.to_pylist())))
     return rounded
 
 
@@ -80,7 +80,7 @@ def _convert_decimals(array: Any, may_round: bool) -> Any:
     if not may_round and not _converts_back_to(found.cast(pa.string()), array):
         for number, value in zip(array.to_pylist(), found.to_pylist()):
             if number is not None and number not in (Decimal(value), Decimal(repr(value))):
-                raise Inexact(str(number))
+                raise InexactNumber(str(number))
     return found
 
 

@@ -23,7 +23,7 @@ from filterkit.data.columns import Entries
 from filterkit.data.contract import describe_type, describe_wrong_rows
 from filterkit.data.dates import DateFormat
 from filterkit.data.declared_labels import update_declared_labels
-from filterkit.data.losses import Inexact, describe_inexact_number, find_inexact_int, named, warn_of_losses
+from filterkit.data.losses import InexactNumber, describe_inexact_number, find_inexact_int, named, warn_of_losses
 from filterkit.data.rearrangement import change_targets
 from filterkit.data.schema import Attribute, Schema
 from filterkit.data.schema_json import read_schema_metadata
@@ -188,7 +188,7 @@ def has_inexact_integer(column: Any) -> bool:
         return False
     try:
         convert_to_exact_floats(column)
-    except Inexact:
+    except InexactNumber:
         return True
     return False
 

@@ -21,7 +21,7 @@ from filterkit.data.column_types import MOST_LABELS
 from filterkit.data.columns import Entries, list_columns, make_weight_column
 from filterkit.data.contract import describe_wrong_rows
 from filterkit.data.dates import DateFormat
-from filterkit.data.losses import Inexact, describe_inexact_number, named, warn_of_losses
+from filterkit.data.losses import InexactNumber, describe_inexact_number, named, warn_of_losses
 from filterkit.data.rearrangement import convert_to_integer_codes
 from filterkit.data.schema import Attribute
 from filterkit.data.schema_json import WEIGHTS_KEY, make_schema_metadata
@@ -179,7 +179,7 @@ def _convert_to_entries(column: pd.Series) -> Entries:
     array: Any = column.array
     try:
         values = convert_to_exact_floats(pa.array(array.sp_values)).to_numpy()
-    except Inexact as error:
+    except InexactNumber as error:
         raise FilterkitError(describe_inexact_number(str(column.name), error.number)) from None
     chosen = values != 0
     return Entries(array.sp_index.indices.astype(np.int64)[chosen], values[chosen], len(array))

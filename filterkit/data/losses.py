@@ -19,7 +19,7 @@ class ConversionWarning(UserWarning):
     """The warning that a conversion loses or changes something of the data; the message says what."""
 
 
-class Inexact(ValueError):
+class InexactNumber(ValueError):
     """The error that float64 cannot represent an integer or decimal exactly; `number` is that number as text."""
 
     def __init__(self, number: str) -> None:
@@ -29,7 +29,7 @@ class Inexact(ValueError):
 
 def describe_inexact_number(name: str, number: str) -> str:
     """Return a message that float64 cannot represent a `number`, a text, of the column `name`, and what to do."""
-    return f"column {quoted(name)}: {Inexact(number)}; make it text, or round it"
+    return f"column {quoted(name)}: {InexactNumber(number)}; make it text, or round it"
 
 
 def is_exact(number: int) -> bool:

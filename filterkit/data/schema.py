@@ -84,7 +84,7 @@ class Schema(Targets):
         self.class_index = class_index
         self.positive = None if positive is None else str(positive)
         self.labels = tuple(labels)
-        self._set_targets()
+        self._derive_and_check_targets()
 
     @cached_property
     def attributes(self) -> ManyOrFew:  # type: ignore[override]

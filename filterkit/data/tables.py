@@ -12,7 +12,7 @@ from filterkit.data import arrow
 from filterkit.data.batch import Batch
 from filterkit.data.column_types import cut_to_milliseconds, is_number, is_text_type, map_labels_to_codes
 from filterkit.data.dates import EARLIEST, LATEST, DateFormat
-from filterkit.data.losses import Inexact
+from filterkit.data.losses import InexactNumber
 from filterkit.data.schema import Attribute, Schema
 from filterkit.errors import RowError, quoted
 
@@ -129,7 +129,7 @@ def _convert_to_floats(table: Any, position: int, attribute: Attribute, unseen: 
             raise RowError(f"{quoted(word)} is not a number", attribute=attribute.name) from None
     try:
         return convert_to_numbers(array, may_round=False)
-    except Inexact as error:
+    except InexactNumber as error:
         raise RowError(f"{error}; make it text, or round it", attribute=attribute.name) from None
 
 
@@ -156,7 +156,8 @@ def _encode_labels(array: Any, attribute: Attribute, unseen: bool) -> np.ndarray
 def convert_to_numbers(column: Any, may_round: bool = True) -> np.ndarray:
     """Convert an Arrow column of numbers, decimals or booleans to float64 (rows,), NaN for null.
 
-    Each number becomes the nearest float64. If `may_round` is False, raise Inexact as `convert_to_exact_floats` does.
+    Each number becomes the nearest float64. If `may_round` is False, raise InexactNumber as
+    `convert_to_exact_floats` does.
     The result may share the memory of the column, so do not change it.
     """
     # Arrow's own conversion imports pandas, which is slow.

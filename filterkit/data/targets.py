@@ -101,7 +101,7 @@ class Targets:
 
     label_dtype = property(attrgetter("target_dtype"), doc="The `target_dtype`, under its name in older plugins.")
 
-    def _set_targets(self) -> None:
+    def _derive_and_check_targets(self) -> None:
         """Set the attributes that follow from class and labels.
 
         Raise FilterkitError if the class or a label is of a wrong type, or `positive` is not a value of the class.

@@ -11,7 +11,7 @@ import numpy as np
 from filterkit.data.batch import Batch, make_passthrough_table
 from filterkit.data.column_types import MOST_LABELS
 from filterkit.data.contract import check_batch, describe_schema_difference, describe_type, describe_wrong_rows
-from filterkit.data.losses import ConversionWarning, Inexact, find_inexact_int, may_be_rounded
+from filterkit.data.losses import ConversionWarning, InexactNumber, find_inexact_int, may_be_rounded
 from filterkit.data.schema import Attribute, Schema
 from filterkit.errors import FilterkitError, quoted
 
@@ -208,7 +208,7 @@ def name_columns_of_user_rows(rows: Any, names: Sequence[str], may_rename: bool)
 def _make_arrow_table(rows: np.ndarray, names: Sequence[str]) -> pa.Table:
     """Convert an array of objects or texts, (rows, columns), to an Arrow table whose columns have these names.
 
-    Raise FilterkitError if a column has objects of several types.
+    Raise FilterkitError if a column has objects of several types, or of a type that Arrow lacks.
     """
     import pyarrow as pa
 
@@ -247,7 +247,7 @@ def check_integers_are_exact(rows: Any, numbers: np.ndarray) -> None:
     values = rows.tocsr().data if hasattr(rows, "tocsr") else np.asarray(rows, getattr(rows, "dtype", object))
     odd = find_inexact_int(values.ravel().tolist()) if values.dtype.kind in "iuO" else None
     if odd is not None:
-        raise FilterkitError(f"{Inexact(str(odd))}; make it a text or category, or round it by astype(float)")
+        raise FilterkitError(f"{InexactNumber(str(odd))}; make it a text or category, or round it by astype(float)")
 
 
 def make_text_batch(texts: Sequence[str | None], name: str | None) -> Batch:

@@ -13,7 +13,7 @@ from filterkit.chains.column_fitting import fit_in_passes
 from filterkit.chains.queries import Passes
 from filterkit.chains.rows import Rows
 from filterkit.counts.best_tests import BestTests, find_best_tests
-from filterkit.counts.class_parts import SparseParts, sum_over_parts
+from filterkit.counts.class_parts import SparseClassWeights, sum_over_parts
 from filterkit.counts.metric import Metric
 from filterkit.counts.scoring import score_columns
 from filterkit.counts.table import ContingencyTable
@@ -112,7 +112,7 @@ class _RankColumns(MeasuringStage):
         tests, scores = self._score_by_each_metric(thresholds)
         low, high = table.extremes()
         cells = table.with_zeros()
-        parts = SparseParts.from_parts(cells.cell_parts)
+        parts = SparseClassWeights.from_parts(cells.cell_parts)
         whole, pure = (
             np.bincount(cells.column_of_cell[is_other], minlength=len(cells)) == 0
             for is_other in (cells.values != np.rint(cells.values), np.diff(parts.starts) > 1)
@@ -153,7 +153,7 @@ class _RankColumns(MeasuringStage):
 
 
 def _compute_bin_shares(
-    cells: ContingencyTable, parts: SparseParts, low: np.ndarray, high: np.ndarray, task: np.ndarray
+    cells: ContingencyTable, parts: SparseClassWeights, low: np.ndarray, high: np.ndarray, task: np.ndarray
 ) -> np.ndarray:
     """Return two histograms of each of k columns, first of the rows of one class, then of all others: uint8 (k, 2, 12).
 

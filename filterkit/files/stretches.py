@@ -55,7 +55,7 @@ class Stretch(NamedTuple):
         lead = min(self.begin - self.first, 2)  # whether a line begins here depends on two bytes before it
         begin = self.begin - lead
         changed = FilterkitError(f"{self.name}: the file changed while it was read; run the command again")
-        with closing(open_shared_file(self.path, "utf-8", self.name)) as source:
+        with closing(open_file_in_worker(self.path, "utf-8", self.name)) as source:
             text = source.read_range(begin, min(self.end + _MORE, self.size))
             if len(text) < self.end - begin or source.length() != self.size:
                 raise changed
@@ -73,7 +73,7 @@ class Stretch(NamedTuple):
         return Block(text[first:stop], 1, self.name), begin + first
 
 
-def open_shared_file(path: str, encoding: str, name: str) -> Source:
+def open_file_in_worker(path: str, encoding: str, name: str) -> Source:
     """Open the file at `path`, which another process, perhaps on another machine, has opened before.
 
     `name` is its name in messages. Raise FilterkitError if this process does not find it or cannot open it.

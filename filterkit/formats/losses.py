@@ -129,10 +129,10 @@ class Losses:
         self._lost = []
 
     def add_labels_and_find_new(self, has_weights: bool, flags: np.ndarray) -> list[int]:
-        """Set in `used` the flags that are True in `flags`; return the indices of those that were not set before.
+        """Take in further rows; return the indices of the flags of `used` that are True for the first time.
 
-        `flags` is what `flag_used_labels` returned. `has_weights` says whether the rows have weights. Warn the first
-        time they do, if the format loses them.
+        `flags` is what `flag_used_labels` returned for the rows; they are added to `used`. `has_weights` says
+        whether the rows have weights. Warn the first time they do, if the format loses them.
         """
         if has_weights and not self.has_weights and self._advice is not None:
             self._warn(f"the weights of rows are not written{'; ' * bool(self._advice)}{self._advice}")

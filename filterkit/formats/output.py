@@ -15,7 +15,7 @@ from filterkit.formats.losses import Losses
 from filterkit.stages.base import Rows
 
 # A function that yields the results of another function for all batches.
-Mapping: TypeAlias = Callable[[Callable[[Batch], Any]], Iterator[Any]]
+BatchMap: TypeAlias = Callable[[Callable[[Batch], Any]], Iterator[Any]]
 
 
 class Form(NamedTuple):
@@ -57,7 +57,7 @@ class RowWriter:
         self._writer.comments = form.comments
         self.losses = Losses(kind, self._flat, self._writer, form.later)
 
-    def write(self, out: IO[bytes], rows: Mapping, count_rows_read: Callable[[int], int | None] | None = None) -> int:
+    def write(self, out: IO[bytes], rows: BatchMap, count_rows_read: Callable[[int], int | None] | None = None) -> int:
         """Write rows, and return how many there were.
 
         Parameters
@@ -106,7 +106,7 @@ class RowWriter:
         for _, batch in self._write_and_yield(out, partial(rows.map, last=True), True):
             yield batch
 
-    def _write_and_yield(self, out: IO[bytes], rows: Mapping, keep: bool) -> Iterator[tuple[int, Any]]:
+    def _write_and_yield(self, out: IO[bytes], rows: BatchMap, keep: bool) -> Iterator[tuple[int, Any]]:
         """Write all rows; yield for each batch the number of its rows, and the batch itself if `keep`, else None."""
         writer, losses = self._writer, self.losses
         losses.warn_before_rows()

@@ -93,7 +93,7 @@ class PartReader:
     name : what messages call the input.
     unseen : whether values that their attributes do not declare become missing; otherwise, they are errors. The parser
         of a trusted format sees to that itself.
-    notes : whether parts whose results an earlier run has are parsed all the same, as their rows may need warnings.
+    notes : whether to parse even a part whose result an earlier run has, because its rows may need warnings.
     omits_texts : whether rows may leave out texts, see `Table.omits_texts`.
     last : a function of a text that returns the offset where its last whole record ends; None if each line is a record.
     """

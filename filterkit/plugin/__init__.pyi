@@ -97,7 +97,7 @@ from filterkit.data.contract import find_csr_misfit as find_csr_misfit
 from filterkit.data.csr import Csr as Csr
 from filterkit.data.csr import Matrix as Matrix
 from filterkit.data.dates import DateFormat as DateFormat
-from filterkit.data.losses import Inexact as Inexact
+from filterkit.data.losses import InexactNumber as InexactNumber
 from filterkit.data.losses import find_inexact_number as find_inexact_number
 from filterkit.data.losses import first_inexact as first_inexact
 from filterkit.data.losses import is_exact as is_exact

@@ -19,7 +19,7 @@ from filterkit.plugin import (
     READ_AS_MISSING,
     TOO_LARGE,
     TRUTH_VALUES,
-    Inexact,
+    InexactNumber,
     Opening,
     RowError,
     Source,
@@ -215,7 +215,9 @@ def _refuse_inexact(form: TypedFormat, text: bytes, *names: str) -> None:
     """Raise a `RowError` if one of the columns `names` has a whole number that float64 cannot hold exactly."""
     for name, number in _find_inexact_numbers(text):
         if name in names:
-            what = f"{Inexact(str(number))}; say --from {form.name}:numeric={name} to round it, or put it in quotes"
+            what = (
+                f"{InexactNumber(str(number))}; say --from {form.name}:numeric={name} to round it, or put it in quotes"
+            )
             raise RowError(what, attribute=name)
 
 

@@ -229,7 +229,7 @@ def convert_sparse_to_csr_matrix(X: Any) -> Any:
     return csr_matrix(X) if issparse(X) else X
 
 
-def encode_estimator_as_text(estimator: Any) -> str:
+def encode_fitted_estimator(estimator: Any) -> str:
     """Encode a fitted estimator, or a list of estimators and numbers, as text, which `load_estimator` decodes.
 
     Raise NotImplementedError if skops is not installed, or cannot store the estimator with all it has learned.
@@ -255,7 +255,7 @@ def encode_estimator_as_text(estimator: Any) -> str:
 
 
 def load_estimator(stage: str, text: str) -> Any:
-    """Decode the estimator or list that `encode_estimator_as_text` encoded; nothing in the text can run.
+    """Decode the estimator or list that `encode_fitted_estimator` encoded; nothing in the text can run.
 
     Only classes of scikit-learn, those of scipy and numpy that skops trusts, and those of packages that the user trusts
     are allowed. Raise UsageError for another class or without skops, and FilterkitError if the estimator would take

@@ -35,7 +35,7 @@ from .estimators import (
     check_class_and_parameters,
     convert_sparse_to_csr_matrix,
     declare_set_option,
-    encode_estimator_as_text,
+    encode_fitted_estimator,
     load_estimator,
     make_estimator,
     parse_parameter_value,
@@ -343,7 +343,7 @@ class EstimatorModel:
 
         Raise NotImplementedError if skops is not installed or cannot store them.
         """
-        state = {"estimators": encode_estimator_as_text(self._estimators)}
+        state = {"estimators": encode_fitted_estimator(self._estimators)}
         return state if self._costs is None else {**state, "costs": self._costs}
 
     def describe(self, incoming: Schema, tasks: Tasks, top: int | None) -> list[LearnedTable]:

@@ -22,7 +22,7 @@ from .estimators import (
     call_estimator,
     check_class_and_parameters,
     declare_set_option,
-    encode_estimator_as_text,
+    encode_fitted_estimator,
     load_estimator,
     make_estimator,
     shorten_message,
@@ -129,7 +129,7 @@ class FittedTransformer(Fitted):
 
         Raise NotImplementedError if skops is not installed or cannot store the transformer.
         """
-        return {"estimator": encode_estimator_as_text(self._estimator), "names": self._names}
+        return {"estimator": encode_fitted_estimator(self._estimator), "names": self._names}
 
     def describe(self, incoming: Schema, top: int | None = None) -> list[LearnedTable]:
         from .learned import describe_estimator

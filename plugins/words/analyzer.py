@@ -53,13 +53,15 @@ class Analyzer:
 
             self._stemmer = Stemmer.Stemmer(options.stem)
 
-    def find_word_sequences(self, texts: Any, get_word_number: Callable[[str], int | None]) -> Iterator[WordSequences]:
+    def find_word_sequences(
+        self, texts: Any, convert_word_to_number: Callable[[str], int | None]
+    ) -> Iterator[WordSequences]:
         """Yield the words of texts, and their sequences of up to ``--ngrams`` words.
 
         Parameters
         ----------
         texts : an Arrow array of strings; a null has no words.
-        get_word_number : returns the number of a piece; None becomes -1.
+        convert_word_to_number : returns the number of a piece; None becomes -1.
 
         Yields
         ------
@@ -70,7 +72,7 @@ class Analyzer:
         is_word = np.array([len(word) >= least and word not in self.stop for word in raw], bool)
         stem = self._stemmer.stemWord if self._stemmer is not None else str
         pieces = [
-            [get_word_number(piece) for piece in stem(word).split(" ")] if use else []
+            [convert_word_to_number(piece) for piece in stem(word).split(" ")] if use else []
             for word, use in zip(raw, is_word)
         ]
         row, code = row[is_word[code]], code[is_word[code]]

@@ -120,7 +120,9 @@ class Words(Stage):
             X = batch.in_form(True).csr
             parts = [(X.row_of_entry, columns_of_X[X.indices], X.data)]
             for position, finder, start in zip(chosen, finders, starts):
-                sequences = analyzer.find_word_sequences(get_attribute_values(batch, position), finder.get_word_number)
+                sequences = analyzer.find_word_sequences(
+                    get_attribute_values(batch, position), finder.convert_word_to_number
+                )
                 found, width = list(map(finder.find_rows_and_columns, sequences)), max(len(finder.names), 1)
                 if found:
                     row, word = (np.concatenate(arrays) for arrays in zip(*found))

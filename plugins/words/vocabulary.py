@@ -68,7 +68,7 @@ def _find_least_count_by_class(counter: SequenceCounter, keep: int) -> Ints:
 class Vocabulary:
     """Finds the columns of words and sequences; column i counts the word or sequence ``names[i]``.
 
-    ``get_word_number(piece)`` returns the number of a piece; None if no word or sequence in `names` has it.
+    ``convert_word_to_number(piece)`` returns the number of a piece; None if no word or sequence in `names` has it.
     """
 
     def __init__(self, names: Texts) -> None:
@@ -79,7 +79,7 @@ class Vocabulary:
         self.names = names
         split = pc.split_pattern(names.array, " ")
         pieces, numbers = encode_values(split.flatten())
-        self.get_word_number = {piece: number for number, piece in enumerate(pieces)}.get
+        self.convert_word_to_number = {piece: number for number, piece in enumerate(pieces)}.get
         starts = string_offsets(split)
         lengths = np.diff(starts)
         self._tables: dict[int, tuple[Ints, Ints]] = {}  # ordered keys and their columns, by length
@@ -108,7 +108,7 @@ class HashedColumns:
 
     names: Texts
 
-    def get_word_number(self, piece: str) -> int:
+    def convert_word_to_number(self, piece: str) -> int:
         """Return a hash of a piece, from 0 to 2³² − 1, which is the same in every run."""
         return zlib.crc32(piece.encode())
 

@@ -7,7 +7,7 @@ from hypothesis import given
 
 from filterkit import Chain, Metric, testing
 from filterkit.counts import cells, class_runs
-from filterkit.counts.class_parts import SparseParts
+from filterkit.counts.class_parts import SparseClassWeights
 from filterkit.counts.scoring import one_against_rest, score_columns, scoring_bytes
 from filterkit.counts.table import ContingencyTable
 from filterkit.counts.thresholds import Thresholds
@@ -135,7 +135,7 @@ def test_scores_of_many_classes_do_not_depend_on_the_columns_beside_or_the_form(
 def test_only_metrics_that_look_at_whole_columns_make_arrays_of_the_weights():
     batch = counts_of_many_classes(0, classes=2000)
     table, numbers = table_of(batch), table_of(columns(batch, [0, 4, 5]))  # one column is nominal
-    assert isinstance(table.cell_parts, SparseParts)
+    assert isinstance(table.cell_parts, SparseClassWeights)
     assert table.nbytes < table.exact_parts.nbytes / 20 < table.exact_parts.nbytes < table.working_bytes
     by_labels = Metric("m", lambda tp, fp, pos, neg: tp, by_labels=lambda table: table.columns * 1.0)
     assert scoring_bytes(table, by_labels) == table.working_bytes

@@ -13,7 +13,7 @@ from filterkit.errors import FilterkitError
 from filterkit.files.descriptors import Sink, moved
 
 
-class _MessageSink(Sink):
+class _StandardErrorSink(Sink):
     """Standard error. A message that cannot be written is dropped, and the work continues."""
 
     gives_up = False
@@ -39,7 +39,7 @@ def secure_standard_streams() -> None:
             with suppress(OSError):  # without /dev/null it stays closed
                 os.set_inheritable(os.open(os.devnull, mode), True)
     sys.stdout = _open_text_stream(Sink(1, "standard output"), sys.stdout)
-    sys.stderr = _open_text_stream(_MessageSink(2, "standard error"), sys.stderr, True)
+    sys.stderr = _open_text_stream(_StandardErrorSink(2, "standard error"), sys.stderr, True)
 
 
 def _open_text_stream(sink: Sink, replaced: Any, by_line: bool = False) -> io.TextIOWrapper:

@@ -9,7 +9,7 @@ from itertools import takewhile
 import click
 
 from filterkit.chains.chain import Chain
-from filterkit.cli.declared import BEFORE, declare_option, turn_into_command
+from filterkit.cli.declared import BEFORE, declare_command_option, turn_into_command
 from filterkit.cli.destinations import PAGES, check_destinations, make_destinations
 from filterkit.cli.inputs import check_options_fit_formats, open_input
 from filterkit.cli.options import InputOptions, WorkOptions, declare_jobs_option, declare_seed_option, open_engine
@@ -46,67 +46,71 @@ from filterkit.plugin.registry import Registry
 class EvaluateOptions(ResultsOptions, InputOptions, WorkOptions):
     """The options of ``evaluate``."""
 
-    chains: tuple[str, ...] = declare_option(
+    chains: tuple[str, ...] = declare_command_option(
         "A chain to evaluate, in quotes. Repeatable.", "--chain", metavar="[NAME: ]STAGES", required=True
     )
-    folds: int = declare_option("Number of folds.", default=10, minimum=2)
-    repeats: int = declare_option(
+    folds: int = declare_command_option("Number of folds.", default=10, minimum=2)
+    repeats: int = declare_command_option(
         "Repeat the cross-validation N times, with other folds each time.", default=1, minimum=1, maximum=10_000
     )
-    group: str | None = declare_option(
+    group: str | None = declare_command_option(
         "Keep rows with the same value of this attribute in one fold. The chains do not see it.", metavar="ATTRIBUTE"
     )
-    fold_column: str | None = declare_option(
+    fold_column: str | None = declare_command_option(
         "Read the folds from this attribute: rows with the same value are one fold. The chains do not see it.",
         metavar="ATTRIBUTE",
     )
-    splits: str | None = declare_option(
+    splits: str | None = declare_command_option(
         "Read the folds from FILE, a table as of OpenML with the attributes type (TRAIN or TEST), rowid (a row of "
         "DATA, counted from 0), repeat, fold and, for a learning curve, sample.",
         metavar="FILE",
     )
-    test: str | None = declare_option("Instead of cross-validation, fit on DATA and test on FILE.", metavar="FILE")
-    choose: str | None = declare_option(
+    test: str | None = declare_command_option(
+        "Instead of cross-validation, fit on DATA and test on FILE.", metavar="FILE"
+    )
+    choose: str | None = declare_command_option(
         "Also evaluate choosing between the chains: in each fold, take the chain that is best by this measure in "
         "a cross-validation of the training rows alone. The results are those of the chain 'chosen'.",
         metavar="MEASURE",
         type=click.Choice(MEASURES, case_sensitive=False),
     )
-    costs: str | None = declare_option(
+    costs: str | None = declare_command_option(
         "Show the mean cost of a prediction, by the cost matrix in FILE, in one of Weka's formats (.cost).",
         metavar="FILE",
     )
-    by_class: bool = declare_option(
+    by_class: bool = declare_command_option(
         "Show precision, recall and F1 of each class and, of at most 20 classes, the confusion matrix. With -o, "
         "write these to FILE, too; of a numeric class, the predictions."
     )
-    train: str | None = declare_option(
+    train: str | None = declare_command_option(
         "Draw learning curves: also train on these shares of all rows, such as 10%,20%. Larger parts contain "
         "smaller ones.",
         metavar="SHARES",
     )
-    one_against_rest: bool = declare_option("Make each class or label a task of its own: this one against all others.")
-    min_positives: int | None = declare_option(
+    one_against_rest: bool = declare_command_option(
+        "Make each class or label a task of its own: this one against all others."
+    )
+    min_positives: int | None = declare_command_option(
         "With --one-against-rest: skip classes with fewer than N rows.", minimum=1
     )
-    output: str | None = declare_option(
+    output: str | None = declare_command_option(
         'Write the results of all folds to FILE: as CSV, which "filterkit report" reads, or, if its name ends in '
         ".html, as a page for the browser with all tables and figures.",
         "-o --output",
         metavar="FILE",
     )
-    journal: str | None = declare_option(
+    journal: str | None = declare_command_option(
         "Store each result in FILE as soon as it is computed. After an interruption, the same command goes on "
         "from there.",
         metavar="FILE",
     )
-    classes: tuple[str, ...] = declare_option(
+    classes: tuple[str, ...] = declare_command_option(
         "The class attribute: its name, its number from 1, first, last or none; once, or once for each DATA in "
         "order.  [default: last, if nominal]",
         "-c --class",
         metavar="ATTRIBUTE",
     )
-    positives: tuple[str, ...] = declare_option(
+    positives: tuple[str, ...] = declare_command_option(
         "The class value that is positive; once, or once for each DATA.  [default: the rarer of two]",
         "--positive",
         metavar="VALUE",

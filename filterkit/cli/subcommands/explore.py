@@ -7,7 +7,7 @@ import shlex
 import click
 
 from filterkit._version import __version__
-from filterkit.cli.declared import declare_option, format_options_that_change_output, turn_into_command
+from filterkit.cli.declared import declare_command_option, format_options_that_change_output, turn_into_command
 from filterkit.cli.destinations import Destination, check_destinations, check_html_ending
 from filterkit.cli.inputs import check_options_fit_formats, open_input, open_rows_for_fitting
 from filterkit.cli.options import FitOptions, InputOptions, declare_seed_option, open_engine
@@ -24,12 +24,12 @@ _BEST = 50
 class ExploreOptions(InputOptions, FitOptions):
     """The options of ``explore``."""
 
-    output: str = declare_option("Write the page to this file.", "-o --output", metavar="PATH", required=True)
-    by: tuple[str, ...] = declare_option(
+    output: str = declare_command_option("Write the page to this file.", "-o --output", metavar="PATH", required=True)
+    by: tuple[str, ...] = declare_command_option(
         "Rank the features by this metric. Repeatable; the first decides the order.  [default: all metrics]",
         metavar="METRIC",
     )
-    top: int = declare_option("Show the N best features in detail.", default=_BEST, minimum=0, maximum=1000)
+    top: int = declare_command_option("Show the N best features in detail.", default=_BEST, minimum=0, maximum=1000)
     seed: int | None = declare_seed_option("stages that draw random numbers")
 
 

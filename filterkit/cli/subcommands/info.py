@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import click
 
 from filterkit.chains.budget import DEFAULT_MEMORY
-from filterkit.cli.declared import declare_option, turn_into_command
+from filterkit.cli.declared import declare_command_option, turn_into_command
 from filterkit.cli.inputs import check_options_fit_formats, open_input, open_rows_for_fitting
 from filterkit.cli.options import FitOptions, InputOptions, JsonOptions, open_engine
 from filterkit.cli.shell.printing import find_terminal_width, format_table_lines, print_document, shorten_to_width
@@ -34,7 +34,7 @@ _LEFT = ("name", "kind", "values")
 class InfoOptions(JsonOptions, InputOptions, FitOptions):
     """The options of ``info``."""
 
-    top: int = declare_option("Show the first N attributes.", default=_SHOWN, minimum=0)
+    top: int = declare_command_option("Show the first N attributes.", default=_SHOWN, minimum=0)
     memory: int = DEFAULT_MEMORY  # this and the seed are no options
     seed: int | None = None
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from filterkit.cli.declared import declare_option, turn_into_command
+from filterkit.cli.declared import declare_command_option, turn_into_command
 from filterkit.cli.options import JsonOptions
 from filterkit.cli.shell.printing import format_table_lines, print_document
 from filterkit.plugin.registry import Registry
@@ -19,7 +19,7 @@ _KINDS = {"stages": "", "formats": "format ", "engines": "engine ", "subcommands
 class PluginsOptions(JsonOptions):
     """The options of ``plugins``."""
 
-    debug: bool = declare_option("Show the traceback of each broken plugin.")
+    debug: bool = declare_command_option("Show the traceback of each broken plugin.")
 
 
 @turn_into_command("plugins", PluginsOptions)

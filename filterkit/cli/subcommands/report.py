@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from filterkit.cli.declared import declare_option, turn_into_command
+from filterkit.cli.declared import declare_command_option, turn_into_command
 from filterkit.cli.destinations import check_destinations, check_html_ending, make_destinations
 from filterkit.cli.subcommands.results import (
     CommandThatExplainsMeasures,
@@ -20,10 +20,10 @@ from filterkit.evaluation.plots import check_plot_options, write_figure
 class ReportOptions(ResultsOptions):
     """The options of ``report``."""
 
-    by_class: bool = declare_option(
+    by_class: bool = declare_command_option(
         "Show precision, recall and F1 of each class, and the confusion matrix. Needs results of evaluate --by-class."
     )
-    output: str | None = declare_option(
+    output: str | None = declare_command_option(
         "Write a page for the browser with all tables and figures.", "-o --output", metavar="FILE.html"
     )
 

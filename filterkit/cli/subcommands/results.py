@@ -11,7 +11,7 @@ import click
 import numpy as np
 from click.core import ParameterSource
 
-from filterkit.cli.declared import BEFORE, declare_option, format_option_as_words, join_for_shell
+from filterkit.cli.declared import BEFORE, declare_command_option, format_option_as_words, join_for_shell
 from filterkit.cli.options import JsonOptions
 from filterkit.cli.shell.printing import format_table_lines, print_document
 from filterkit.errors import UsageError, quoted
@@ -36,16 +36,16 @@ _RATES = ("precision", "recall", "f1")
 class ResultsOptions(JsonOptions):
     """The options of the commands that show results."""
 
-    shown: tuple[str, ...] = declare_option(
+    shown: tuple[str, ...] = declare_command_option(
         "Show this measure of those below, instead of the usual ones. Repeatable.",
         "--measure",
         metavar="NAME",
         type=click.Choice(MEASURES, case_sensitive=False),
     )
-    plot: str | None = declare_option(
+    plot: str | None = declare_command_option(
         "Draw a figure for a paper to a .png, .svg or .pdf file. Needs matplotlib.", metavar="FILE"
     )
-    figure: str | None = declare_option(
+    figure: str | None = declare_command_option(
         "The figure that --plot draws: curves (learning curves), ranks (critical differences), near-best (how "
         "often a method is near the best), confusion or, of a numeric class, predicted (against true numbers) or "
         "residuals.  [default: curves]",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.shell_completion import CompletionItem
 
-from filterkit.cli.declared import declare_option, turn_into_command
+from filterkit.cli.declared import declare_command_option, turn_into_command
 from filterkit.cli.destinations import Destination, check_destinations
 from filterkit.cli.inputs import check_options_fit_formats, open_input, open_rows_for_fitting
 from filterkit.cli.options import FitOptions, InputOptions, JsonOptions, declare_seed_option, open_engine
@@ -31,21 +31,21 @@ _COUNTS = ("rank", "tp", "fp", "rows", "threshold")
 class ScoresOptions(JsonOptions, InputOptions, FitOptions):
     """The options of ``scores``."""
 
-    output: str = declare_option(
+    output: str = declare_command_option(
         "Write the table with all digits to PATH, which ends in .csv or .parquet.",
         "-o --output",
         default="-",
         show_default=False,
         metavar="PATH",
     )
-    csv: bool = declare_option("Write CSV to standard output.")
-    top: int | None = declare_option("Show only the N best features.", minimum=1)
-    alpha: float | None = declare_option(
+    csv: bool = declare_command_option("Write CSV to standard output.")
+    top: int | None = declare_command_option("Show only the N best features.", minimum=1)
+    alpha: float | None = declare_command_option(
         "Multiply the scores of features that are more frequent in positive rows by X, the others by 1 − X.",
         metavar="X",
         type=click.FLOAT,
     )
-    combine: str | None = declare_option(
+    combine: str | None = declare_command_option(
         "With more than two classes, score each class against the rest, and combine these scores in this way.  "
         "[default: max, unless the metric is defined for several classes]",
         type=click.Choice(COMBINATIONS),

@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from filterkit.cli.declared import declare_option, turn_into_command
+from filterkit.cli.declared import declare_command_option, turn_into_command
 from filterkit.cli.options import JsonOptions, declare_trust_option
 from filterkit.cli.shell.printing import Heading, format_table_lines, print_document, shorten_to_width
 from filterkit.errors import FilterkitError
@@ -32,7 +32,7 @@ _WIDTH = 100  # of a text in a cell
 class StagesOptions(JsonOptions):
     """The options of ``stages``."""
 
-    top: int | None = declare_option(
+    top: int | None = declare_command_option(
         f"For a FILE: show at most N rows of each table.  [default: {_TOP}; with --json, all]", minimum=1
     )
     trust: tuple[str, ...] = declare_trust_option()
