@@ -92,10 +92,10 @@ class Bins(ColumnStage):
         return np.repeat(columns, len(step)), cuts.ravel()
 
     def _find_equal_frequency_ends(self, cells: ContingencyTable, columns: Ints) -> Ints:
-        """Return the index of the last cell of each bin, for bins of about equally many rows: int64 (n,).
+        """Return where to cut columns into bins of about equally many rows: int64 (columns × (``--bins`` − 1),).
 
-        A cell is a value of a column. `columns`, int64, are the columns to cut, numeric ones with at least two values.
-        Each has ``--bins`` − 1 indices, because its last bin is left out; some may be equal.
+        For each column in turn, these are the indices in `cells` of the last cell of each bin but the last; some may be
+        equal. A cell is a value of a column. `columns`, int64, are numeric columns with at least two values.
         """
         running = np.cumsum(cells.rows)
         begin = np.concatenate([[0.0], running])[cells.indptr[:-1]]

@@ -308,7 +308,7 @@ class FittedChain:
 
         Parameters
         ----------
-        top : the most rows that each table gets; None for all.
+        top : the most rows of each table; None for all. A table of single numbers and texts is never cut.
 
         Returns
         -------

@@ -80,10 +80,10 @@ class ExactSums:
         return ExactSums(self.power, self.values[columns], self.weights, self.digits[:, columns])
 
     def compute_integers(self) -> np.ndarray:
-        """Return the sums of scaled values as Python ints, in units of ``2**-UNIT_BITS``: object (k,).
+        """Return the sum of each column, divided by ``2**(26 * power * values)``, as Python ints: object (k,).
 
-        A value is scaled by dividing it by ``2**(26 * exponent)``, where `values` has the exponent of each column. Then
-        it is squared if `power` is 2, and multiplied by the weight of its row, which is not scaled.
+        So the exponents of the columns, in `values`, are taken out; that of the weights is not. The unit of the ints is
+        ``2**-UNIT_BITS``.
         """
         whole = np.zeros(len(self.values), object)
         for digit in self.digits.astype(np.int64):

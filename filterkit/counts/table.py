@@ -323,10 +323,10 @@ def sum_over_classes(weights: np.ndarray) -> np.ndarray:
 
 
 def share_out_missing(table: ContingencyTable) -> np.ndarray:
-    """Return the counts of the cells plus the missing values of their column, shared out: float64 (cells, classes).
+    """Return the counts after the missing values of each column are divided among its cells: float64 (cells, classes).
 
-    Each cell of a column gets the same share of the missing values of every class: the share that the cell has of the
-    rows, of any class, in all cells of the column. Zeros get theirs only if `with_zeros` has made cells of them.
+    Those of each class are divided in proportion to the rows, of any class, in the cells. Zeros take part only if
+    `with_zeros` has made cells of them.
     """
     column = table.column_of_cell
     present = np.bincount(column, table.rows, len(table))[column]

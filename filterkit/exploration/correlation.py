@@ -61,14 +61,14 @@ def correlate_columns(rows: Rows, columns: np.ndarray, overview: Overview) -> Pa
 
 
 class _PairProducts:
-    """Computes the `Gram`, the sums of products, that the correlations of k columns follow from.
+    """Computes a `Gram`, the sums of products that the correlations of k columns follow from.
 
-    It is that of k columns of values. If values are missing, 2k more columns follow: k of their squares, and k that are
-    1 where a value is known, else 0.
+    The `Gram` has k columns of values, scaled to lie from 0 to 1. If values are missing, it has 2k more: the squares of
+    the scaled values, and k columns that are 1 where a value is known, else 0.
 
     Parameters
     ----------
-    low, high : float64 (k,), the least and the largest value of each column.
+    low, high : float64 (k,), the least and the largest value of each column, which become 0 and 1.
     complete : whether no value is missing or infinite.
     weight : the largest weight of a row.
     """

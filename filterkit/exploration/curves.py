@@ -47,9 +47,9 @@ class Curves(NamedTuple):
     what: str
 
     def list_curves(self, column: int) -> list[dict[str, Any]]:
-        """Return a dictionary for the page for each of the first six curves of a column; [] if it has none.
+        """Return the first six curves of a column as dictionaries for the page; [] if it has none.
 
-        It has ``task`` (the number of the curve, from 0), ``value``, ``p`` (the images), ``rows``, ``what`` and
+        Each has ``task`` (the number of the curve, from 0), ``value``, ``p`` (the images), ``rows``, ``what`` and
         ``stage``. `column` is an index in `values`.
         """
         values, rows = self.values.get_row(column), self.rows.get_row(column)

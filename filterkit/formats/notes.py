@@ -61,8 +61,8 @@ class Note(NamedTuple):
 class LenientWarning(UserWarning):
     """The warning that a reader corrected or guessed values, or declarations in the header, of an input.
 
-    The message names the file, the option that allows this, such as ``--lenient``, if there is one, how often it
-    happened, and where first.
+    The message names the file and, as far as they apply and are known, the option that allows this, such as
+    ``--lenient``, how often it happened, and where first.
     """
 
 

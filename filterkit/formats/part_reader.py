@@ -26,7 +26,7 @@ class PartToParse(NamedTuple):
     Attributes
     ----------
     part : one of `Table.parts` or `Table.stretches`, or `Files`; None if it need not be read.
-    first_texts : the first text of each passthrough column in the input, by the index of the column, as far as it is
+    first_texts : the first text of each passthrough column in the input, by its index among them, as far as it is
         known.
     start : the number of the first row of the part in the input, from 0; 0 also if it is not known.
     n_done : the number of rows of the part, if an earlier run has the result; otherwise None.
@@ -59,7 +59,7 @@ class PartResult(NamedTuple):
     stretch : the part, if it is a `Stretch`; else None.
     n_lines : how many lines a stretch has; None for another part, or if they have not been counted.
     nbytes : how many bytes the files of a part that is a `Files` have; 0 for any other part.
-    first_texts : the first text of each passthrough column in the part, by the index of the column; empty if no row of
+    first_texts : the first text of each passthrough column in the part, by its index among them; empty if no row of
         the format may omit one.
     """
 
@@ -169,7 +169,7 @@ class PartReader:
 
 
 def _find_first_texts(batch: Batch) -> dict[int, str]:
-    """Return the first text of each passthrough column, by the index of the column.
+    """Return the first text of each passthrough column, by its index among them.
 
     Columns of dates, and those without any text, are left out.
     """

@@ -311,7 +311,7 @@ class Fitted:
         Parameters
         ----------
         incoming : the schema of the incoming batches.
-        top : the most rows that each table gets; None for all.
+        top : the most rows of each table; None for all. A table of single numbers and texts is never cut.
         """
         from filterkit.stages.learned import make_state_tables
 

@@ -132,15 +132,15 @@ def make_state_tables(state: Mapping[str, Any], incoming: Schema, top: int | Non
 def make_score_tables(
     outgoing: Schema, incoming: Schema, top: int | None, of_earlier: bool = False
 ) -> list[LearnedTable]:
-    """Return a list of one table: the scores that a stage has left on its outgoing features, the best first.
+    """Return a list of one table: the scores that a stage gave its outgoing features, the best first; [] if none.
 
-    The list is empty if the stage has left no scores on them.
+    Of several metrics, only the last is shown.
 
     Parameters
     ----------
     outgoing, incoming : the schemas of the outgoing and the incoming batches.
     top : the number of rows to show; None for all.
-    of_earlier : whether to show also the last scores that features came in with, as for a stage that selects by them.
+    of_earlier : whether scores that the features had when they came in count too, as for a stage that selects by them.
     """
     features, known = outgoing.features, {a.name: a.scores for a in incoming.features}
     first = next((a for a in features if a.scores), None)

@@ -70,7 +70,10 @@ class Learner(Stage):
             raise StageError(self.name, f"it predicts classes and labels, but {found.replace('; ', f'; {hint}', 1)}")
 
     def check_columns(self, schema: Schema) -> None:
-        """Raise a `StageError` if the learner cannot work on the columns of X: by default, if one is nominal."""
+        """Raise a `StageError` if the learner cannot work on the columns of X.
+
+        By default, that is if there are none, or one is nominal with more than two labels.
+        """
         check_numeric(self.name, schema)
 
     def check_values(self, batch: Batch, rows: Bools | None = None) -> None:
@@ -255,8 +258,9 @@ def read_counted(stage: str, batches: Iterable[Batch]) -> Iterator[Batch]:
 class FittedLearner(Fitted):
     """A fitted learner: adds columns with predictions, and with scores if there are any, at the end of X.
 
-    Making one raises PluginError if the model lacks a method or attribute. It raises StageError if the names of the new
-    columns are taken, even with the name of the learner before them. It gives a FutureWarning for a model with
+    Making one raises PluginError if the model lacks a method or attribute. If a name of a new column is
+    taken, all new names begin with that of the learner, as in ``svm.prediction``; it raises StageError if one is still
+    taken. It gives a FutureWarning for a model with
     `get_state` instead of `state`.
 
     Attributes

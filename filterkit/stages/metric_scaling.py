@@ -140,7 +140,7 @@ def compute_scaling_state(
     """Compute the state that `rescale` needs: `score`, `unit`, `offset`, `span` and `factor`, float64 (columns,) each.
 
     A value v becomes (v · unit − offset) / span · factor. The unit is 1, or 0.5 where the range would overflow.
-    A numeric column whose `low` is its `high` becomes 0.
+    Whatever `zero` and `multiply` say, a numeric column whose `low` is its `high` becomes 0.
 
     Parameters
     ----------

@@ -16,7 +16,8 @@ class NothingLearnedWarning(UserWarning):
     For example, all scores are 0, a learner ignores a text attribute, or only the input order decides between columns.
     The message names the stage, and says what was found, and what the stage does instead or what the user can change.
 
-    `filterkit.evaluate` gives it for each chain with such stages, and for chains that predict the same everywhere.
+    `filterkit.evaluate` gives one for each chain with such stages, which names the chain, too. It gives one that names
+    several chains if they all predict the same for every test row.
     """
 
 

@@ -128,8 +128,8 @@ class Configured:
     def __post_init__(self) -> None:
         """Check the options together, after each alone: raise UsageError if they contradict each other.
 
-        The default checks nothing. An override calls that of its base first. It may also set attributes that options
-        decide.
+        The default checks nothing. An override calls that of its base first, if a base other than
+        `Configured` has one. It may also set attributes that options decide.
         """
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -102,7 +102,10 @@ class Pattern:
 
 
 def _find_pattern_fault(text: str) -> str | None:
-    """Return why a regular expression must not be compiled, as text and advice for a message; None if it may."""
+    """Return why compiling a regular expression could take too much time or memory, as text and advice for a message.
+
+    Return None if it could not, even if the expression is not valid.
+    """
     if len(text) > LONGEST:
         return f"it has more than {LONGEST:,} characters; shorten it"
     copies = 1

@@ -53,7 +53,7 @@ class PartToKeep:
     value: Any
 
     def __sizeof__(self) -> int:
-        """Return the bytes of `value`, by which Dask decides where to work and what to move to disk."""
+        """Return the number of bytes of `value`, by which Dask decides where to work and what to move to disk."""
         n_bytes = getattr(self.value, "nbytes", None)
         return n_bytes if isinstance(n_bytes, int) else sys.getsizeof(self.value)
 
