@@ -23,8 +23,8 @@ def hold_back_signals() -> Iterator[None]:
     """Return a context that holds back the signals that end the command, and handles them at its end.
 
     Start processes in it: an exception of a signal handler in the middle could leave a process that nobody ends.
-    Except on Windows, processes started in it never receive Ctrl-C and the other signals of a terminal: the process that
-    waits for them must end them. Signals without a handler in Python are not held back here.
+    Except on Windows, processes started in it never receive Ctrl-C and the other signals of a terminal: the process
+    that waits for them must end them. Signals without a handler in Python are not held back here.
     """
     received: list[tuple[int, FrameType | None]] = []
     handlers: dict[int, Any] = {}
