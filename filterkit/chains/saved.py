@@ -81,7 +81,7 @@ def encode_chain(fitted: FittedChain, plugins: Registry | None = None) -> bytes:
                 raise NotImplementedError(fault)
             notes = {key: _encode_state_value(value, key, number, arrays) for key, value in state.items()}
         except NotImplementedError as error:
-            raise FilterkitError(f"--save: {stage.name} cannot be saved: {error}") from None
+            raise FilterkitError(f"the stage {stage.name} cannot be saved: {error}") from None
         stages.append({"words": stage.words(), "plugin": known.describe_stage_origin(stage.name), "kept": notes})
     header = {
         "format": FORMAT,

@@ -175,7 +175,7 @@ def run_subcommand(
         if flag in own:
             is_pair = isinstance(value, tuple) and any(isinstance(each, tuple) for each in value)  # --test IN OUT
             if is_pair or getattr(own[flag], "is_flag", False) != option.is_flag:
-                raise UsageError(f"{flag} of '{name}' takes other values than that of a chain; write it after '{name}'")
+                raise UsageError(f"'{name}' has a {flag} of its own, with other values; write it after '{name}'")
             before += [flag, *values]
             names.append(str(own[flag].name))
         elif option.name not in _EVERYWHERE:

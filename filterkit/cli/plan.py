@@ -176,9 +176,8 @@ def make_plan(job: Job, opened: ExitStack) -> Plan:
         from filterkit.stages.learner import Learner
 
         if not any(isinstance(stage, Learner) for stage in stages[-1:]):
-            raise UsageError(
-                "--predictions needs a chain that ends in a stage that predicts the class or labels, such as svm"
-            )
+            flag = "--errors" if options.errors else "--predictions"
+            raise UsageError(f"{flag} needs a chain that ends in a stage that predicts the class or labels, as svm")
     for each in job.transfers[len(transfers) :]:
         is_main = each.option == "-o"
         reader = open_input(each.source, options, job.formats, rejects, job.part_size, incoming, is_main)
@@ -255,14 +254,15 @@ def _check_predictions_option(job: Job) -> None:
     Each contradicts ``--sparse``, a ``*`` in the name of an output and, without ``--load``, ``-o``.
     """
     options = job.options
+    flag = "--errors" if options.errors else "--predictions"
     if options.load is None and not options.test:
-        raise UsageError("--predictions needs rows that the chain is not fitted on; name them: --test FILE -")
+        raise UsageError(f"{flag} needs rows that the chain is not fitted on; name them: --test FILE -")
     if options.load is None and options.output != "-":
-        raise UsageError("--predictions writes to the OUT of --test IN OUT; leave out -o")
+        raise UsageError(f"{flag} writes to the OUT of --test IN OUT; leave out -o")
     if job.part_size is not None:
-        raise UsageError("--predictions writes one file, not parts; leave the * out of its name")
+        raise UsageError(f"{flag} writes one file, not parts; leave the * out of its name")
     if options.sparse:
-        raise UsageError("--predictions writes dense rows; leave out --sparse")
+        raise UsageError(f"{flag} writes dense rows; leave out --sparse")
 
 
 def _refuse_options_combined_with_load(job: Job) -> None:

@@ -67,8 +67,8 @@ class PredefinedFolds:
         own = PredefinedFolds(folds, int(np.count_nonzero(chosen)))
         if len(set(own.shares)) < len(own.shares):
             raise FilterkitError(
-                "two samples of the splits have the same number of rows to train on, so they would be one point of a "
-                "learning curve; leave one out"
+                "two samples of the splits have the same number of rows of known class to train on, so they would be "
+                "one point of a learning curve; leave one out"
             )
         return own
 

@@ -56,8 +56,10 @@ def check_output(path: str) -> None:
     written to is not checked.
     """
     if is_url(path):
-        example = f"{os.path.dirname(path)}/part-*.arff"
-        raise FilterkitError(f"{path}: only rows in parts are written to a URL, as -o '{example}'; name a file")
+        example = "-*".join(os.path.splitext(path))
+        raise FilterkitError(
+            f"{path}: to a URL, only rows are written, and only in parts, as '{example}'; name a local file"
+        )
     title = "standard output" if path == "-" else path
     with name_write_errors(title):
         number = _find_output_descriptor(path)

@@ -86,7 +86,10 @@ class Parts:
             what = "this is not a list of parts, or it is damaged; name another output, or remove it and the parts"
             raise FilterkitError(f"{self._found_in}: {what}") from None
         if must_be_new and self._head is not None:
-            raise FilterkitError(f"{self._found_in}: these parts exist already; remove them, or choose another name")
+            raise FilterkitError(
+                f"{self._found_in}: this output exists already; remove this file and {names.path}, or choose another "
+                "name"
+            )
         sizes = self._folder.list_sizes()
         for name in sizes if self._head is None else ():
             if names.parse_part_name(name) is not None:  # readers would take it for a part of this output

@@ -246,7 +246,7 @@ class FittedForgetful(Fitted):
 
 def test_a_stage_without_a_state_cannot_be_saved(tmp_path):
     fitted = filterkit.Chain([Forgetful()]).fit(sample("iris"))
-    with pytest.raises(FilterkitError, match="--save: forgetful cannot be saved: FittedForgetful must define state"):
+    with pytest.raises(FilterkitError, match="the stage forgetful cannot be saved: FittedForgetful must define state"):
         saved.save(fitted, str(tmp_path / "chain"))
     assert not list(tmp_path.iterdir())
 
@@ -307,7 +307,7 @@ def test_a_stage_of_a_plugin_is_saved_and_loaded():
 )
 def test_a_state_that_cannot_be_saved_is_named(state, said, monkeypatch):
     monkeypatch.setattr(FittedMindful, "get_state", lambda self: state)
-    with pytest.raises(FilterkitError, match=f"--save: mindful cannot be saved: {said}"):
+    with pytest.raises(FilterkitError, match=f"the stage mindful cannot be saved: {said}"):
         saved.encode_chain(filterkit.Chain([Mindful()]).fit(sample("iris")), KNOWN)
 
 

@@ -422,7 +422,7 @@ MISUSE = [
     ("{iris} --train 5x", "--train: '5x' is not a share such as 10% or 0.1"),
     ("{iris} --plot p.gif", "--plot p.gif: the name must end in one of .png, .svg, .pdf"),
     ("{iris} --min-positives 3", "evaluate: --min-positives needs --one-against-rest; add it"),
-    ("--test a b {iris}", "--test of 'evaluate' takes other values than that of a chain; write it after 'eval"),
+    ("--test a b {iris}", "'evaluate' has a --test of its own, with other values; write it after 'evaluate'"),
     ("evaluate iris.arff --chain standardize svm", "evaluate: put the chain in quotes: --chain 'standardize svm'"),
     (
         "evaluate --chain words select --top 5 svm --folds 3 iris.arff",

@@ -80,7 +80,7 @@ def test_labels_have_a_pair_of_columns_each():
         (f"-p -o x {ITSELF} svm", "--predictions writes to the OUT of --test IN OUT"),
         (
             "--errors --test ../iris.arff x-*.arff ../iris.arff svm",
-            "--predictions writes one file, not parts; leave the * out of its name",
+            "--errors writes one file, not parts; leave the * out of its name",
         ),
         (f"-p --sparse {ITSELF} svm", "--predictions writes dense rows; leave out --sparse"),
     ],

@@ -151,7 +151,7 @@ def test_rows_without_a_class_are_in_no_fold():
 def test_samples_of_the_same_size_are_refused():
     rows = [["TEST", 0, 0, 0, s] for s in (0, 1)] + [["TRAIN", i + 2 * s, 0, 0, s] for i in (1, 2) for s in (0, 1)]
     own = make_folds_from_splits(splits(rows, [*COLUMNS, "sample"]), 6, "s")
-    with pytest.raises(FilterkitError, match=r"^d: two samples of the splits have the same number of rows to train on"):
+    with pytest.raises(FilterkitError, match=r"^d: two samples of the splits have the same number of rows of known"):
         evaluated(make(np.arange(6.0)[:, None], [0, 1] * 3), nearest(), own)
 
 

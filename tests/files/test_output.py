@@ -34,7 +34,9 @@ def test_the_system_says_why_a_folder_refuses_an_output():
 
 
 def test_a_single_file_at_a_url_is_refused():
-    message = r"^s3://b/x\.csv: only rows in parts are written to a URL, as -o 's3://b/part-\*\.arff'; name a file$"
+    message = (
+        r"^s3://b/x\.csv: to a URL, only rows are written, and only in parts, as 's3://b/x-\*\.csv'; name a local file$"
+    )
     with pytest.raises(FilterkitError, match=message):
         check_output("s3://b/x.csv")
 

@@ -92,7 +92,7 @@ def test_parts_of_other_work_are_refused(names, tmp_path):
     begun(names, ["one"]).close()
     with pytest.raises(FilterkitError, match=r"journal: the existing parts are of another command \(not the same com"):
         Parts(names).check_same_work({**WORK, "command": "in.arff l1"})
-    with pytest.raises(FilterkitError, match="these parts exist already"):
+    with pytest.raises(FilterkitError, match="this output exists already"):
         Parts(names, must_be_new=True)
 
 

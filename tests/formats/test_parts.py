@@ -27,7 +27,7 @@ def test_write_makes_a_part_of_each_batch(tmp_path):
 def test_parts_that_are_there_are_not_replaced(tmp_path):
     batch = filterkit.read(IRIS)
     filterkit.write(batch, tmp_path / "part-*.arff")
-    with pytest.raises(FilterkitError, match=r"_part-list.arff.json: these parts exist already; remove them"):
+    with pytest.raises(FilterkitError, match=r"_part-list.arff.json: this output exists already; remove this file and"):
         filterkit.write(batch, tmp_path / "part-*.arff")
     (tmp_path / "_part-list.arff.json").unlink()
     with pytest.raises(FilterkitError, match=r"part-00000.arff: no list says to which output this part belongs"):

@@ -84,7 +84,7 @@ def test_a_saved_transformer_that_holds_a_function_is_loaded(tmp_path, name):
 
 def test_a_transformer_that_skops_cannot_store_is_not_saved(tmp_path):
     fitted = filterkit.chain("sklearn --class Birch").fit(sample("iris"))
-    with pytest.raises(FilterkitError, match=r"^--save: sklearn cannot be saved: skops cannot store it: .* Birch"):
+    with pytest.raises(FilterkitError, match=r"^the stage sklearn cannot be saved: skops cannot store it: .* Birch"):
         filterkit.save(fitted, tmp_path / "chain")
 
 
@@ -116,7 +116,7 @@ def test_without_skops_the_error_says_what_to_install(tmp_path, monkeypatch):
     filterkit.save(fitted, tmp_path / "chain")
     monkeypatch.setitem(sys.modules, "skops.io", None)
     hint = re.escape("needs the package skops: pip install 'arff-filterkit[skops]'")
-    with pytest.raises(FilterkitError, match=f"^--save: sklearn cannot be saved: .* {hint}$"):
+    with pytest.raises(FilterkitError, match=f"^the stage sklearn cannot be saved: .* {hint}$"):
         filterkit.save(fitted, tmp_path / "other")
     with pytest.raises(FilterkitError, match=f"chain: a saved estimator .* {hint}$"):
         filterkit.load(tmp_path / "chain")

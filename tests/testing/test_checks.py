@@ -328,7 +328,7 @@ BROKEN = [
     ),
     (
         fitted_stage(lambda rows: {"rows": 1, "seen": [{1, 2}]}, lambda state: unchanged),
-        r"check_a_saved_chain_is_the_same: broken cannot be saved: .* \(Object of type set .*: let `state`",
+        r"check_a_saved_chain_is_the_same: the stage broken cannot be saved: .* \(Object of type set .*: let `state`",
     ),
     (
         row_stage(lambda batch: batch if batch.y is None else batch.replace(X=batch.X + batch.y[:, None])),
