@@ -52,12 +52,9 @@ def test_written_data_is_read_back(name, tmp_path):
     assert (tmp_path / "x.arff").read_text().startswith("% one text\n@relation")
 
 
-def test_a_stream_of_batches_can_be_written(tmp_path):
-    path = str(tmp_path / "out.arff")
-    filterkit.write(filterkit.batches(IRIS, block_size=500), path)
+def test_no_batches_cannot_be_written(tmp_path):
     with pytest.raises(FilterkitError, match="no batches to write"):
-        filterkit.write([], path)
-    assert testing.same(filterkit.read(path), filterkit.read(IRIS))
+        filterkit.write([], tmp_path / "out.arff")
 
 
 SENSELESS = {

@@ -47,8 +47,6 @@ class FittedCentre(Fitted):
     [
         ("", 0),
         ("l2", 0),
-        ("shape", 1),
-        ("bns", 1),
         ("shape bns shape bns", 1),
         ("shape l2 bns", 2),
         ("l2 shape", 1),
@@ -86,15 +84,6 @@ def test_text_is_parsed_once_however_often_rows_are_read(chain, jobs, monkeypatc
         rows.source.close()
     assert len(parsed) == len(set(parsed)) == len(sizes) > 5
     assert sum(sizes) == 150
-
-
-def test_no_rows_are_spooled_if_no_stage_needs_a_pass(monkeypatch):
-    monkeypatch.delattr("filterkit.chains.rows.SpooledBatch")
-    batch = sample("iris")
-    rows = Rows(BatchSource(batch.schema, lambda function, done=(): map(function, [batch]), LocalEngine(1), PLENTY))
-    fitted = filterkit.chain("l2").fit(rows)
-    assert [len(batch) for batch in rows.map(fitted.transform, last=True)] == [150]
-    rows.source.close()
 
 
 # ---- the same output whatever the way --------------------------------------------------------------

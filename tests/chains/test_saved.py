@@ -292,10 +292,6 @@ def test_a_chain_that_fails_at_the_last_of_two_labels_is_refused(tmp_path, monke
         saved.load(path, KNOWN)
 
 
-def test_a_stage_of_a_plugin_is_saved_and_loaded():
-    testing.check_a_saved_chain_is_the_same(Mindful(), testing.sample("dense-two-classes"))
-
-
 @pytest.mark.parametrize(
     ("state", "said"),
     [

@@ -53,14 +53,6 @@ def ends(context, how):
 def filterkit_subcommands():
     return [describe, ends]
 
-
-class Twin(filterkit.plugin.LocalEngine):
-    name = "twin"
-
-
-@filterkit.hookimpl
-def filterkit_engines():
-    return [Twin]
 '''
 
 
@@ -143,14 +135,6 @@ def test_an_option_may_not_be_given_both_before_and_after_the_subcommand(option)
     assert refusal(f"{option} {EVALUATE} {option}") == message
 
 
-def test_evaluate_and_scores_run_on_the_engine_of_a_plugin():
-    options = "--plugin my.py --jobs 2 --engine twin --class 1"
-    found, expected = (output(f"{each} {EVALUATE} -o -") for each in (options, "--class 1"))
-    found, expected = (re.sub(r"^((?:[^,]*,){7})[^,]*", r"\1", text, flags=re.M) for text in (found, expected))
-    assert found == expected  # but for the seconds
-    assert output(f"{options} {SCORES}") == output(f"--class 1 {SCORES}")
-
-
 # Subcommands of plugins
 
 
@@ -172,7 +156,6 @@ def test_the_subcommand_of_a_plugin_gets_the_options_that_it_has(line, said):
 @pytest.mark.parametrize(
     ("status", "line", "message"),
     [
-        (2, "--jobs 2 describe x", "--jobs is not an option of 'describe'; leave it out"),
         (2, "-o y describe x", "--output is not an option of 'describe'; leave it out"),
         (2, "--class 1 ends status", "--class is not an option of 'ends'; leave it out"),
         (2, "describe x --clas 2", "describe: no such option '--clas'; did you mean '--class'?"),

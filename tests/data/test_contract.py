@@ -16,7 +16,6 @@ from filterkit import (
     Chain,
     ColumnStage,
     FilterkitError,
-    Fitted,
     Learner,
     Metric,
     PluginError,
@@ -201,7 +200,6 @@ STAGES = [
     ("transform returns None; return a Batch", of(RowStage, transform=gives(None))),
     ("transform returns 1 rows for 7", of(RowStage, transform=lambda self, batch: batch.rows(0, 1))),
     ("the schema of what fit returns is None", of(RowStage, output=gives(None))),
-    ("the schema of what fit returns is None", of(RowStage, fit=gives(Fitted()))),
     ("fit returns a Schema; return a Fitted", of(RowStage, fit=lambda self, rows, schema: schema)),
     (
         "a weight is negative or not finite; make each a number of at least 0",

@@ -114,12 +114,6 @@ def test_arrow_dates_become_date_attributes(tmp_path, kind, values, form):
         assert to_arrow(batch)["d"].combine_chunks().equals(pa.array(values, moments))
 
 
-def test_pandas_dates_become_date_attributes():
-    dates = pd.to_datetime(["2001-02-03 04:05:06.789", None])
-    frame = pd.DataFrame({"d": dates, "z": dates.tz_localize("UTC")})
-    assert to_pandas(from_pandas(frame)).astype(frame.dtypes).equals(frame)
-
-
 def test_times_of_other_zones_are_put_in_utc_with_a_warning():
     times = pd.to_datetime(["2001-02-03 04:05:06", None]).tz_localize("Europe/Paris")
     frame = pd.DataFrame({"p": times, "q": times, "u": times.tz_convert("UTC")})
@@ -171,7 +165,6 @@ RUNS = pa.RunEndEncodedArray.from_arrays(pa.array([2, 3], pa.int32()), pa.array(
         (of_dictionary([127, None], NUMBERS), NUMBERS, ["127", None]),
         (of_pandas([1, None], "Int64"), "numeric", [1, None]),
         (of_pandas([2**80, None, 3]), "numeric", [2**80, None, 3]),
-        (of_pandas([1, None], "int64[pyarrow]"), "numeric", [1, None]),
         (of_pandas([True, None], "boolean"), ["false", "true"], ["true", None]),
         (of_pandas(["x", "x"], "string"), "string", ["x", "x"]),
         (of_pandas(pd.Categorical([3, 2, None])), ["2", "3"], ["3", "2", None]),

@@ -5,7 +5,7 @@ import shlex
 import click
 import pytest
 
-from filterkit import FilterkitError, RowStage, UsageError, option
+from filterkit import RowStage, UsageError, option
 from filterkit.plugin.parsing import make_stage_command, parse_stages, read_stages_file
 from filterkit.plugin.registry import Registry
 
@@ -130,19 +130,6 @@ def test_help_is_the_docstring_and_the_help_of_the_options():
     assert "--bold" in text and "--no-bold" not in text and "--tidy / --no-tidy" in text
 
 
-def test_help_among_the_words_shows_the_help_of_the_stage(known, capsys):
-    with pytest.raises(click.exceptions.Exit):
-        parsed("mark --help", known)
-    assert "Mark rows." in capsys.readouterr().out
-
-
-def test_a_file_has_one_stage_a_line_with_comments(known, tmp_path):
-    path = tmp_path / "chain"
-    path.write_text("mark --size 2  # large\n\n# nothing\nplace 'a b'\n")
-    mark, place = read_stages_file(str(path), known)
-    assert (mark.size, place.path) == (2.0, "a b")
-
-
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -157,12 +144,6 @@ def test_a_mistake_in_a_file_names_the_line(text, message, known, tmp_path):
     with pytest.raises(UsageError) as caught:
         read_stages_file(str(path), known)
     assert str(path) in str(caught.value) and message in str(caught.value)
-
-
-def test_a_missing_chain_file_is_reported(known, tmp_path):
-    with pytest.raises(UsageError, match=r"--chain .*none: No such file") as caught:
-        read_stages_file(str(tmp_path / "none"), known)
-    assert isinstance(caught.value, FilterkitError) and isinstance(caught.value, FileNotFoundError)
 
 
 def test_a_default_of_another_type_names_the_stage(known):

@@ -298,12 +298,6 @@ def test_a_module_in_both_groups_is_one_plugin(packages):
     assert [(plugin.name, plugin.problem) for plugin in registry.plugins] == [("lazy_two", ""), ("one", "")]
 
 
-def test_a_suggestion_comes_from_all_plugins(packages):
-    registry, _ = packages.start()
-    with pytest.raises(UsageError, match="no stage 'tow'; did you mean 'two'"):
-        find_stage(registry, "tow")
-
-
 def test_a_name_that_no_entry_point_lists_is_found_and_told(packages):
     """It is in an editable install whose hooks have been edited."""
     packages.install({"lazy_one": lazy_module("first")})
