@@ -12,7 +12,7 @@ os.environ["FILTERKIT_NO_PLUGINS"] = "1"  # document the bundled stages alone
 from filterkit.data.attribute_choice import CHOICE_HELP
 from filterkit.plugin.registry import get_registry
 from filterkit.stages.base import Stage
-from filterkit.stages.metric_scaling import METRIC_HELP, SCALING_HELP, ClassScaling, MetricScaling
+from filterkit.stages.metric_scaling import METRIC_HELP, SCALING_HELP, ClassAgainstRestScaling, MetricScaling
 from filterkit.stages.options import list_option_fields, make_flag
 
 CHOICE = f"""\
@@ -58,7 +58,7 @@ def _about_metrics() -> list[str]:
         "",
         "Unless another table is given below, their options are:",
         "",
-        *_options(ClassScaling),
+        *_options(ClassAgainstRestScaling),
     ]
 
 
@@ -67,7 +67,7 @@ def _about(stage: type[Stage]) -> list[str]:
     text = inspect.getdoc(stage) or ""
     if issubclass(stage, MetricScaling):
         text = text.removesuffix(METRIC_HELP).removesuffix(SCALING_HELP).rstrip()
-    options = [] if issubclass(stage, ClassScaling) else _options(stage)
+    options = [] if issubclass(stage, ClassAgainstRestScaling) else _options(stage)
     return [text, "", *options] if options else [text]
 
 

@@ -436,11 +436,11 @@ class _ChainPredictor(_ChainEstimator):
     def _predict_codes_and_scores(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         """Predict X, (rows, features): return codes of classes, or numbers, float64 (rows, 1), and the scores of rows.
 
-        The scores are those of `FittedLearner.read_predictions`, float64 (rows, tasks), or (rows, 0) if there are none.
-        Raise NotFittedError before `fit`.
+        The scores are those of `FittedLearner.read_predictions_and_scores`, float64 (rows, tasks), or (rows, 0) if
+        there are none. Raise NotFittedError before `fit`.
         """
         out = self._transform_rows(X)
-        return self._get_fitted_learner().read_predictions(out)
+        return self._get_fitted_learner().read_predictions_and_scores(out)
 
     def __sklearn_tags__(self) -> Any:
         tags, stages = super().__sklearn_tags__(), self._parse_stages()

@@ -21,7 +21,7 @@ from filterkit import Chain, FilterkitError, TrainingStage, errors, plugin, test
 from filterkit.cli import main
 from filterkit.plugin.hookspecs import Hooks
 from filterkit.plugin.registry import OWN, Registry, get_registry
-from filterkit.stages.metric_scaling import ClassScaling, MetricScaling
+from filterkit.stages.metric_scaling import ClassAgainstRestScaling, MetricScaling
 from filterkit.stages.options import make_flag
 from filterkit.testing import check_declaration, check_stage, sample
 
@@ -182,7 +182,7 @@ def test_every_stage_and_its_options_are_documented():
         for field in dataclasses.fields(stage):
             flag = field.name.upper() if field.metadata["bare"] else make_flag(field)
             assert field.metadata["help"], f"{name} {flag} has no help"
-            assert f"`{flag}" in (shared if issubclass(stage, ClassScaling) else text), f"{name} {flag}"
+            assert f"`{flag}" in (shared if issubclass(stage, ClassAgainstRestScaling) else text), f"{name} {flag}"
 
 
 # Of the stages that metrics become, one example stands for all.

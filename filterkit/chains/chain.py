@@ -20,12 +20,12 @@ from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Any
 
 from filterkit.chains.budget import DEFAULT_MEMORY, SPOOL_DIVISOR
-from filterkit.chains.fitting import Fitting, ReportProgress
+from filterkit.chains.fitting import ChainFitter, ReportProgress
 from filterkit.chains.rows import BatchSource, Rows
 from filterkit.data.batch import Batch, concatenate, itself
 from filterkit.data.contract import describe_type
 from filterkit.data.schema import Schema
-from filterkit.engines.engine import Engine, map_checked
+from filterkit.engines.engine import Engine, map_and_check_result_count
 from filterkit.engines.local import LocalEngine
 from filterkit.errors import PATH, FilterkitError, StageError, UsageError, quoted
 from filterkit.plugin.engines import make_engine
@@ -214,7 +214,7 @@ class Chain:
                     raise UsageError(f"two stages write to {quoted(path, PATH)}; name another file for {options}")
                 writers[real_path] = stage.name
         with suggest_stages_in_errors():
-            fitting = Fitting(self.stages, rows, memory, report)
+            fitting = ChainFitter(self.stages, rows, memory, report)
         return FittedChain(self, rows.schema, fitting.fitted), fitting.rows[-1]
 
 
@@ -245,7 +245,7 @@ def open_training_rows(rows: Any, engine: Any, jobs: int, memory: int) -> Iterat
         if isinstance(batches, list):
             source = BatchSource.of_batches(first.schema, batches, engine, share)
         else:
-            read = partial(map_checked, engine, items=chain([first], stream))
+            read = partial(map_and_check_result_count, engine, items=chain([first], stream))
             source = BatchSource(first.schema, read, engine, share)
         with closing(source):
             yield Rows(source)

@@ -31,13 +31,13 @@ from filterkit.data.arithmetic import Floats
 from filterkit.data.batch import Batch, empty
 from filterkit.data.contract import blame_stage_for_errors
 from filterkit.data.ragged import Ragged
-from filterkit.engines.engine import map_checked
+from filterkit.engines.engine import map_and_check_result_count
 from filterkit.files.scratch import Scratch, Stored
-from filterkit.stages.base import State, check_class, check_fitted
+from filterkit.stages.base import State, check_class_suits_stage, check_fitted_and_set_made_by
 from filterkit.stages.columns import ColumnStage, FittedColumns, learn_state
 
 # What a stage learns from a range of columns: one state or several, and the totals of `ColumnStage.finish`.
-Learned = tuple[list[State], Floats]
+StatesAndTotals = tuple[list[State], Floats]
 
 _WORKING = 5  # bytes that a stage works with for each byte of a statistic that it gets at once, besides the statistic
 _FEW = 8  # statistics of batches that wait before they are merged, unless they are large
@@ -58,7 +58,7 @@ def fit_in_passes(stages: Sequence[ColumnStage], rows: Rows, memory: int) -> Pas
     all_fitted: list[FittedColumns] = []
     strip: Strip | None = None
     for stage, following in zip(stages, [*stages[1:], None]):
-        check_class(stage, rows.schema)
+        check_class_suits_stage(stage, rows.schema)
         if strip is None:
             counted_for = stage
             count_rows: Callable[..., Statistic] = partial(
@@ -77,8 +77,8 @@ def fit_in_passes(stages: Sequence[ColumnStage], rows: Rows, memory: int) -> Pas
             and can_share_statistic(counted_for, following, *strip.counts[2:])
         ):
             budget = memory // STATISTIC_DIVISOR
-            push = rows.source.engine.keep(partial(_transform_table, fitted, budget))
-            (pushed,) = map_checked(rows.source.engine, push, [strip.statistic])
+            push = rows.source.engine.keep(partial(_push_table_within_budget, fitted, budget))
+            (pushed,) = map_and_check_result_count(rows.source.engine, push, [strip.statistic])
             strip = Strip(pushed, 0, fitted.schema.width, strip.counts) if pushed.nbytes <= budget else None
         else:
             strip = None
@@ -127,7 +127,7 @@ class Strip(NamedTuple):
 def fit_strip_by_strip(
     stage: ColumnStage,
     count_rows: Callable[..., Statistic],
-    learn: Callable[[tuple[Any, int, int]], Learned],
+    learn: Callable[[tuple[Any, int, int]], StatesAndTotals],
     rows: Rows,
     memory: int,
     strip: Strip | None = None,
@@ -163,9 +163,11 @@ def fit_strip_by_strip(
     while True:
         if strip is None:
             strip = yield from _compute_strip(stage, count_rows, rows, low, high, budget)
-        (cuts,) = map_checked(engine, partial(_divide_into_column_ranges, stage, budget), [strip.statistic])
+        (cuts,) = map_and_check_result_count(
+            engine, partial(_divide_into_column_ranges, stage, budget), [strip.statistic]
+        )
         for begin, end in cuts:
-            ((states, totals),) = map_checked(engine, learn, [(strip.statistic, begin, end)])
+            ((states, totals),) = map_and_check_result_count(engine, learn, [(strip.statistic, begin, end)])
             if end - begin < width:
                 stored.append(store_states(scratch, states))
         if strip.high == width:
@@ -173,7 +175,7 @@ def fit_strip_by_strip(
             strip = strip if strip.low == 0 else None  # nobody needs another one any longer
             with blame_stage_for_errors(stage):
                 fitted = stage.finish(rows.schema, first, totals)
-            check_fitted(stage, fitted)
+            check_fitted_and_set_made_by(stage, fitted)
             return fitted, others, strip
         n_fitting = (strip.high - strip.low) * budget * 7 // 16 // max(strip.statistic.nbytes, 1)  # further columns
         low, high, strip = strip.high, min(strip.high + max(2, n_fitting), width), None
@@ -218,7 +220,7 @@ def _compute_strip(
     yield [Query(rows, partial(_compute_statistic_and_counts, take, stage.needs_class), add_batch_statistic)]
     check_sum(stage.name, *counts[:2].tolist())
     if not held:
-        held += map_checked(engine, take, [empty(rows.schema)])
+        held += map_and_check_result_count(engine, take, [empty(rows.schema)])
     merge_statistics_within_budget()
     return Strip(held[0], low, high, counts)
 
@@ -277,7 +279,9 @@ def _merge_first_columns(n_columns: int, jobs: int, statistics: list[Statistic])
     return type(statistics[0]).merge([each.first_columns(n_columns) for each in statistics], jobs)
 
 
-def _learn_from_column_range(counted_for: ColumnStage, stage: ColumnStage, item: tuple[Statistic, int, int]) -> Learned:
+def _learn_from_column_range(
+    counted_for: ColumnStage, stage: ColumnStage, item: tuple[Statistic, int, int]
+) -> StatesAndTotals:
     """Let a stage learn from some columns: `item` is ``(statistic, first, stop)``, counted from 0 in the statistic.
 
     Return a list with the state as its only element, and float64 (classes,), the weight of the rows of each class; (1,)
@@ -292,7 +296,7 @@ def _learn_from_column_range(counted_for: ColumnStage, stage: ColumnStage, item:
     return [learn_state(stage, view)], view.totals
 
 
-def _transform_table(fitted: FittedColumns, budget: int, table: ContingencyTable) -> ContingencyTable:
+def _push_table_within_budget(fitted: FittedColumns, budget: int, table: ContingencyTable) -> ContingencyTable:
     """Push a table: compute that of the rows that come out of a fitted stage from that of the rows that come in.
 
     Once the result takes more than `budget` bytes, further columns are left out, so check its `nbytes` before use.

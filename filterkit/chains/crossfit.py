@@ -15,7 +15,7 @@ from functools import partial
 
 import numpy as np
 
-from filterkit.chains.column_fitting import Learned, fit_strip_by_strip
+from filterkit.chains.column_fitting import StatesAndTotals, fit_strip_by_strip
 from filterkit.chains.queries import run_passes
 from filterkit.chains.rows import Rows
 from filterkit.counts import class_parts
@@ -48,9 +48,9 @@ def draw_folds(y: Ints, folds: int, seed: int) -> Ints:
 def cross_fit(stage: ColumnStage, rows: Rows, memory: int) -> Fitted:
     """Fit a stage on all rows and, for each of its folds, on the rows outside the fold.
 
-    Return a `CrossFitted`. If the stage does not cross-fit but only compares the folds, return a `FittedColumns`, which
-    treats all rows alike; such a stage gets fewer folds if there are more than rows that count. A row counts if it has
-    a class and a weight above 0. The rows are read in several passes.
+    Return a `CrossFittedColumns`. If the stage does not cross-fit but only compares the folds, return a
+    `FittedColumns`, which treats all rows alike; such a stage gets fewer folds if there are more than rows that count.
+    A row counts if it has a class and a weight above 0. The rows are read in several passes.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def cross_fit(stage: ColumnStage, rows: Rows, memory: int) -> Fitted:
     StageError : a stage that cross-fits has more folds than there are rows that count; or the stage cannot be fitted on
         these rows.
     """
-    classes = read_class_codes(rows)
+    classes = read_strata_for_folds(rows)
     n_rows = int(np.count_nonzero(classes >= 0))
     if stage.cross_fits() and stage.folds() > n_rows:
         found = "is only 1 row" if n_rows == 1 else f"are only {n_rows} rows"
@@ -74,7 +74,7 @@ def cross_fit(stage: ColumnStage, rows: Rows, memory: int) -> Fitted:
     count_rows = partial(_count_by_class_and_fold, fold, n_folds, stage.name)
     learn = partial(_learn_from_all_rows_and_folds, stage, n_folds)
     ((fitted, by_fold, _),) = run_passes(fit_strip_by_strip(stage, count_rows, learn, rows, memory))
-    return CrossFitted(fitted, by_fold, fold) if stage.cross_fits() else fitted
+    return CrossFittedColumns(fitted, by_fold, fold) if stage.cross_fits() else fitted
 
 
 def _count_by_class_and_fold(fold: Ints, n_folds: int, reader: str, batch: Batch, columns: Ints) -> ContingencyTable:
@@ -99,7 +99,7 @@ def _count_by_class_and_fold(fold: Ints, n_folds: int, reader: str, batch: Batch
 
 def _learn_from_all_rows_and_folds(
     stage: ColumnStage, n_folds: int, item: tuple[ContingencyTable, int, int]
-) -> Learned:
+) -> StatesAndTotals:
     """Let a stage learn from some columns of a table, from all rows, and from the rows outside each fold.
 
     `item` is ``(table, first, stop)``: a table whose classes are pairs of class and fold, and the range of its columns,
@@ -127,15 +127,15 @@ def _learn_from_all_rows_and_folds(
     return [state | changes for state in (states if stage.cross_fits() else states[:1])], totals
 
 
-def read_class_codes(rows: Rows) -> Ints:
+def read_strata_for_folds(rows: Rows) -> Ints:
     """Read the class code of every row in one pass: int (rows,), -1 where the class is unknown or the weight is 0.
 
     With labels, or a numeric class or targets, the code is 0 where they are all known. The rows must have one of these.
     """
-    return np.concatenate([np.empty(0, np.int32), *rows.map(_get_class_codes)])
+    return np.concatenate([np.empty(0, np.int32), *rows.map(_get_strata_for_folds)])
 
 
-def _get_class_codes(batch: Batch) -> Ints:
+def _get_strata_for_folds(batch: Batch) -> Ints:
     assert batch.y is not None
     is_class = not batch.schema.labels and not batch.schema.has_numeric_target
     y = batch.y if is_class else np.where(batch.class_known, 0, -1)
@@ -143,7 +143,7 @@ def _get_class_codes(batch: Batch) -> Ints:
 
 
 @dataclass(eq=False, repr=False)
-class ChosenRows(Fitted):
+class TrainingRowSelector(Fitted):
     """Passes on only some training rows, numbered anew from 0; it cannot transform later rows.
 
     Attributes
@@ -176,7 +176,7 @@ def _make_table_of_chosen_folds(table: ContingencyTable, chosen_folds: Bools) ->
     )
 
 
-class CrossFitted(FittedColumns):
+class CrossFittedColumns(FittedColumns):
     """Transforms a training row by what a stage learned from other folds, and a later row by what it learned from all.
 
     Parameters

@@ -8,7 +8,7 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from filterkit.chains.column_fitting import can_share_statistic
-from filterkit.chains.fitting import Fitting, group_stages_fitted_together
+from filterkit.chains.fitting import ChainFitter, group_stages_fitted_together
 from filterkit.chains.rows import BatchSource, Rows
 from filterkit.data.batch import empty
 from filterkit.data.schema import Schema
@@ -65,7 +65,7 @@ def explain_fitting(stages: Sequence[Stage], incoming: Schema) -> FittingExplana
         for stage in group:
             if schema is not None and types_known and learns_nothing(stage):
                 rows = Rows(BatchSource.of_batches(schema, [empty(schema)], LocalEngine(1), 0))
-                schema = Fitting([stage], rows, 0).rows[-1].schema
+                schema = ChainFitter([stage], rows, 0).rows[-1].schema
             elif not isinstance(stage, TrainingStage) and (
                 not isinstance(stage, ColumnStage) or type(stage).output_columns is not ColumnStage.output_columns
             ):

@@ -22,8 +22,8 @@ from filterkit.stages.base import (
     Fitted,
     Stage,
     TrainingStage,
-    check_class,
-    check_fitted,
+    check_class_suits_stage,
+    check_fitted_and_set_made_by,
     learns_nothing,
     transform,
 )
@@ -46,7 +46,7 @@ def group_stages_fitted_together(stages: Sequence[Stage]) -> Iterator[Sequence[S
         yield from [group] if can_share_passes else zip(group)
 
 
-class Fitting:
+class ChainFitter:
     """Fits the stages of a chain, one after the other. By `copy`, chains that begin alike fit the same stages once.
 
     A learner may try itself on training rows that are held out. Each trial then fits the stages before the learner
@@ -102,12 +102,12 @@ class Fitting:
             if report is not None:
                 report(len(self.fitted), self.rows[-1])
 
-    def copy(self) -> Fitting:
+    def copy(self) -> ChainFitter:
         """Return a copy, which can fit other further stages than this object.
 
         If the rows are in memory, the stages transform them now, once for all copies and this object.
         """
-        rows = self.rows[-1].transform_in_memory()
+        rows = self.rows[-1].materialize_if_in_memory()
         if self._trial_rows is self.rows[-1]:
             self._trial_rows = rows
         self.rows[-1] = rows
@@ -122,7 +122,7 @@ class Fitting:
         that the rows do not have, or cannot be fitted on them.
         """
         stage, rows = group[0], self.rows[-1]
-        check_class(stage, rows.schema)
+        check_class_suits_stage(stage, rows.schema)
         choice = make_chosen_column_selector(stage, rows.schema)
         if choice is None:
             return self._fit_group_on_rows(group, rows)
@@ -136,7 +136,9 @@ class Fitting:
         """
         stage = group[0]
         if not learns_from_statistic(stage):
-            splits = partial(split_inner_folds, self.stages[self._n_skipped :], self._trial_rows, stage, self._memory)
+            splits = partial(
+                refit_and_split_inner_folds, self.stages[self._n_skipped :], self._trial_rows, stage, self._memory
+            )
             batches = Batches(partial(rows.map, itself), self._memory // STAGE_DIVISOR, rows.jobs, splits)
             with blame_stage_for_errors(stage):
                 return [stage.fit(batches, rows.schema)]
@@ -155,25 +157,25 @@ class Fitting:
 
         Decide whether trials start after this stage, as the docstring of the class says.
         """
-        check_fitted(stage, fitted)
+        check_fitted_and_set_made_by(stage, fitted)
         before = self.rows[-1]
         after = before.arrange_by(stage) if isinstance(stage, TrainingStage) else before.transform_by(fitted)
         if learns_from_statistic(stage) and stage.folds() and stage.cross_fits():  # each fold's state is searched
-            after = after.transform_in_first_pass()
+            after = after.spool_transformed_rows()
         if self._has_trials:
             # Trials number their rows anew.
             does_same = learns_nothing(stage) and not stage.numbers_rows and before.source.in_memory
             n_fields = 1 if learns_nothing(stage) else 3  # the names of targets; or also the kinds and values
             old, new = ([rows.schema.attributes[i][:n_fields] for i in rows.schema.targets] for rows in (before, after))
             if (does_same and self._trial_rows is before) or old != new:
-                after = after.transform_in_memory()
+                after = after.materialize_if_in_memory()
                 self._trial_rows, self._n_skipped = after, len(self.stages) + 1
         self.stages.append(stage)
         self.fitted.append(fitted)
         self.rows.append(after)
 
 
-def split_inner_folds(
+def refit_and_split_inner_folds(
     earlier_stages: Sequence[Stage], rows: Rows, learner: Any, memory: int
 ) -> Iterator[tuple[Batch, Batch]]:
     """Yield two batches for each inner fold of a learner: the transformed rows outside the fold, and those in it.
@@ -191,9 +193,9 @@ def split_inner_folds(
         have a class and a weight, but at least two.
     memory : bytes; see `Chain.fit`.
     """
-    from filterkit.chains.crossfit import ChosenRows, draw_folds, read_class_codes  # few chains need it
+    from filterkit.chains.crossfit import TrainingRowSelector, draw_folds, read_strata_for_folds  # few chains need it
 
-    classes = read_class_codes(rows)
+    classes = read_strata_for_folds(rows)
     count = min(learner.inner_folds(), max(int(np.count_nonzero(classes >= 0)), 2))
     # A stage that stores the rows would be left with those of the last fold.
     again = [stage for stage in earlier_stages if not (isinstance(stage, TrainingStage) and stage.to_the_end)]
@@ -201,9 +203,10 @@ def split_inner_folds(
     for number in np.flatnonzero(np.bincount(fold)[:count]):  # the only row of a class is in no fold
         own = fold == number
         others, held_out = (
-            rows.transform_by(ChosenRows(rows.schema, chosen)).transform_in_memory() for chosen in (~own, own)
+            rows.transform_by(TrainingRowSelector(rows.schema, chosen)).materialize_if_in_memory()
+            for chosen in (~own, own)
         )
-        fitting = Fitting(again, others, memory)
+        fitting = ChainFitter(again, others, memory)
         training = fitting.rows[-1]
         transformed = held_out.map(partial(transform, fitting.fitted))
         yield concatenate(training.map(itself), training.schema), concatenate(transformed, training.schema)

@@ -23,7 +23,7 @@ from filterkit.chains.spool import SpooledBatch
 from filterkit.data.batch import Batch, itself
 from filterkit.data.contract import check_arranged_batches
 from filterkit.data.schema import Schema
-from filterkit.engines.engine import NOTHING_DONE, Done, Engine, map_checked
+from filterkit.engines.engine import NOTHING_DONE, Done, Engine, map_and_check_result_count
 from filterkit.engines.local import LocalEngine
 from filterkit.errors import PluginError
 from filterkit.files.scratch import Scratch
@@ -91,7 +91,7 @@ class BatchSource:
         """Make a source of some batches in memory, which are never spooled; their rows are numbered from 0."""
         starts = accumulate(map(len, batches), initial=0)
         numbered = [batch.replace(start=start) for batch, start in zip(batches, starts)]
-        return cls(schema, partial(map_checked, engine, items=numbered), engine, memory, in_memory=True)
+        return cls(schema, partial(map_and_check_result_count, engine, items=numbered), engine, memory, in_memory=True)
 
     def map(
         self, function: Callable[[Batch], T], last: bool = False, growth: float = 1.0, done: Done = NOTHING_DONE
@@ -123,7 +123,9 @@ class BatchSource:
                 for packed, start, n_rows, n_values in self._stored
                 for ends in _divide_into_row_ranges(n_rows, n_values * growth)
             ]
-            results = map_checked(self.engine, partial(_load_piece_and_call, self.schema, function), items, done)
+            results = map_and_check_result_count(
+                self.engine, partial(_load_piece_and_call, self.schema, function), items, done
+            )
             return self.watch(results, [stop - first for *_, first, stop in items])
         if not (last or self.in_memory or self._reads_again):
             return self._map_and_spool_batches(function)
@@ -134,7 +136,7 @@ class BatchSource:
             for batch in self.read(itself)
             for ends in _divide_into_row_ranges(len(batch), batch.stored_values.size * growth)
         )
-        return map_checked(self.engine, function, pieces)
+        return map_and_check_result_count(self.engine, function, pieces)
 
     def _map_and_spool_batches(self, function: Callable[[Batch], T]) -> Iterator[T]:
         """Yield ``function(batch)`` for every batch of the first pass, and store the batches for later passes."""
@@ -225,7 +227,7 @@ class Rows:
         """Return these rows with one more fitted stage, which transforms each batch when it is mapped over."""
         return replace(self, stages=[*self.stages, stage])
 
-    def transform_in_memory(self) -> Rows:
+    def materialize_if_in_memory(self) -> Rows:
         """Return these rows, transformed now and held in memory.
 
         Return self if the source is not in memory, or there are no stages.
@@ -236,7 +238,7 @@ class Rows:
         source.scratch = self.source.scratch
         return Rows(source)
 
-    def transform_in_first_pass(self) -> Rows:
+    def spool_transformed_rows(self) -> Rows:
         """Return the same rows with a spool after their stages, so that only the first pass transforms them.
 
         Return self if the source is in memory, and so has no spool, or if stages widen the rows, because a whole batch
@@ -280,7 +282,7 @@ class Rows:
             batches = check_arranged_batches(stage, arrange, self.schema)
             if before.part_size is not None:
                 batches = resize_batches(batches, self.schema, before.part_size)
-            with closing(map_checked(engine, function, number_arranged_rows(batches), done)) as results:
+            with closing(map_and_check_result_count(engine, function, number_arranged_rows(batches), done)) as results:
                 for result in results:
                     all_read = all_read_before.popleft()
                     yield result

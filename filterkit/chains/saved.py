@@ -34,7 +34,7 @@ from filterkit.files.output import open_output
 from filterkit.files.paths import AnyPath, convert_path_to_text
 from filterkit.plugin.parsing import parse_stages
 from filterkit.plugin.registry import Registry, get_registry
-from filterkit.stages.base import Fitted, Stage, check_fitted
+from filterkit.stages.base import Fitted, Stage, check_fitted_and_set_made_by
 from filterkit.stages.selective import rebuild_fitted
 from filterkit.stages.trust import trust_packages
 
@@ -118,25 +118,25 @@ def load(path: AnyPath | IO[bytes], plugins: Registry | None = None, *, trust: S
     """
     known = plugins or get_registry()
     try:
-        with trust_packages(trust), zipfile.ZipFile(read_pipe_into_memory(path)) as archive:
+        with trust_packages(trust), zipfile.ZipFile(read_into_memory_if_pipe(path)) as archive:
             header = _read_header(archive)
             stages = [_parse_stage(note, known) for note in header["stages"]]
             incoming = schema = schema_from_json(header["incoming"])
             fitted_stages: list[Fitted] = []
             for stage, note in zip(stages, header["stages"], strict=True):
                 state = {key: _decode_state_value(value, archive) for key, value in note["kept"].items()}
-                fitted_stages.append(check_fitted(stage, rebuild_fitted(stage, state, schema)))
+                fitted_stages.append(check_fitted_and_set_made_by(stage, rebuild_fitted(stage, state, schema)))
                 schema = fitted_stages[-1].schema
         fitted = FittedChain(Chain(stages), incoming, fitted_stages)
         if fitted.schema != schema_from_json(header["outgoing"]):
             raise _DamageError("its stages make other attributes than its header declares")
-        _check_that_samples_pass(fitted)
+        _try_transforming_sample_rows(fitted)
     except Exception as error:  # a damaged file can lead to any exception
         raise _make_load_error(path, error) from None
     return fitted
 
 
-def read_pipe_into_memory(path: Any) -> Any:
+def read_into_memory_if_pipe(path: Any) -> Any:
     """Read the pipe at a path into memory, because zipfile moves within a file; return an open file with its bytes.
 
     Return any other path, and a file object, as they are. If a pipe does not begin like a zip archive, read only its
@@ -342,7 +342,7 @@ def _parse_array(data: bytes, longest_axis: int) -> np.ndarray:
     return np.frombuffer(rest, dtype).reshape(shape)
 
 
-def _check_that_samples_pass(fitted: FittedChain) -> None:
+def _try_transforming_sample_rows(fitted: FittedChain) -> None:
     """Transform an empty batch, and rows of zeros, missing values and ones, so that a damaged state fails now.
 
     It may raise any exception. A `StageError` is ignored: a stage may refuse such values.

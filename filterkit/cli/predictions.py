@@ -120,7 +120,7 @@ def _call_and_count_outcomes(
     found: list[Any] = []
 
     def count_and_return_batch(batch: Batch) -> Batch:
-        outcome = learner.read_outcome(batch)
+        outcome = learner.read_outcome_from_transformed(batch)
         numeric = outcome.is_numeric
         found.append(sum_error_terms(outcome) if numeric else list_confusion_matrices(learner, outcome, batch.schema))
         return batch
@@ -156,7 +156,7 @@ def make_predictions_batch(schema: Schema, learner: FittedLearner, errors_only: 
     The `start` of the batch must be the number of its first row, from 0. `schema` is what `make_predictions_schema`
     returns. If `errors_only`, leave out rows that are predicted rightly, and those whose true class is missing.
     """
-    codes, scores = learner.read_predictions(batch)
+    codes, scores = learner.read_predictions_and_scores(batch)
     truth = np.array(batch.y, np.float64).reshape(codes.shape)
     if learner.tasks.is_numeric:
         errors = codes - truth

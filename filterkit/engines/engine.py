@@ -57,7 +57,7 @@ def make_picklable(error: Exception) -> Exception:
     return error
 
 
-def find_engine_options_fault(engine_class: Callable[..., Any]) -> str | None:
+def find_engine_constructor_fault(engine_class: Callable[..., Any]) -> str | None:
     """Return why an engine class cannot be called with `jobs` and `options`, and what to do; None if it can be."""
     import inspect
 
@@ -171,7 +171,7 @@ class Engine:
         self.close()
 
 
-def map_checked(
+def map_and_check_result_count(
     engine: Engine, function: Callable[[T], R], items: Iterable[T], done: Done = NOTHING_DONE
 ) -> Generator[R, None, None]:
     """Yield the results of ``engine.map(function, items)``, and check at the end that there is one for each item.

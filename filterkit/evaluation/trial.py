@@ -15,7 +15,7 @@ import numpy as np
 
 from filterkit.chains.budget import DEFAULT_MEMORY
 from filterkit.chains.chain import Chain, open_training_rows, suggest_stages_in_errors
-from filterkit.chains.fitting import Fitting
+from filterkit.chains.fitting import ChainFitter
 from filterkit.data.batch import Batch
 from filterkit.engines.local import LocalEngine
 from filterkit.errors import FilterkitError, StageError, explain_unexpected_error, quoted
@@ -70,7 +70,7 @@ def fit_and_predict_chains(
     has_trials = any(stage.inner_folds() for _, chain in chains for stage in chain.stages)
     trials: list[Trial] = []
     with open_training_rows(training, LocalEngine.name, 1, DEFAULT_MEMORY) as rows:
-        nothing = _FittedPrefix(Fitting([], rows, DEFAULT_MEMORY, has_trials=has_trials), test, [], 0.0)
+        nothing = _FittedPrefix(ChainFitter([], rows, DEFAULT_MEMORY, has_trials=has_trials), test, [], 0.0)
         fitted: dict[tuple[Any, ...], _FittedPrefix] = {(): nothing}
         for number, (name, chain) in enumerate(chains):
             own, later = beginnings[number], beginnings[number + 1 :]
@@ -106,7 +106,7 @@ class _FittedPrefix(NamedTuple):
     warnings, seconds : those of `Trial` so far.
     """
 
-    fitting: Fitting
+    fitting: ChainFitter
     test: Batch
     warnings: list[str]
     seconds: float

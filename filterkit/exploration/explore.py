@@ -16,7 +16,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from filterkit.chains.fitting import Fitting
+from filterkit.chains.fitting import ChainFitter
 from filterkit.chains.queries import Query, compute_merged_record, run_passes
 from filterkit.chains.rows import Rows
 from filterkit.counts.metric import Metric
@@ -77,7 +77,7 @@ def explore(
         raise UsageError(f"--by {repeated} is given twice; leave one out")
     chosen = [find_metric(name) for name in by]
     ends = {0: time.perf_counter()}
-    fitting = Fitting(stages, rows, memory, lambda done, _: ends.update({done: time.perf_counter()}))
+    fitting = ChainFitter(stages, rows, memory, lambda done, _: ends.update({done: time.perf_counter()}))
     head = next((number for number, stage in enumerate(stages) if learns_from_statistic(stage)), len(stages))
     each_rows = fitting.rows
     explored = each_rows[head]

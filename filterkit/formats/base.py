@@ -29,7 +29,7 @@ from filterkit.files.rejects import Rejected
 from filterkit.files.source import Source
 from filterkit.formats.notes import Note
 from filterkit.formats.row_counts import FileRows
-from filterkit.stages.options import Configured, get_option_types
+from filterkit.stages.options import OptionOwner, get_option_types
 from filterkit.temporary import convert_temporary_file_errors
 
 # An option in a text: its name, ``=`` or nothing, and its value; a backslash takes the next character as it is.
@@ -333,7 +333,7 @@ class Pieces(list[bytes | memoryview]):
         return Pieces, ([bytes(piece) for piece in self],)
 
 
-class FileFormat(Configured):
+class FileFormat(OptionOwner):
     """A kind of file; its options are declared by `option`, as in a stage.
 
     Define `open` if the format can be read, and `writer` if it can be written. The first line of the docstring says

@@ -11,7 +11,7 @@ from filterkit.data.attributes import find_attribute
 from filterkit.data.batch import Batch, empty, itself
 from filterkit.data.labels import find_targets
 from filterkit.data.schema import Schema
-from filterkit.engines.engine import NOTHING_DONE, PAUSE, Done, Engine, map_checked
+from filterkit.engines.engine import NOTHING_DONE, PAUSE, Done, Engine, map_and_check_result_count
 from filterkit.engines.local import LocalEngine
 from filterkit.errors import FilterkitError, RowError, StageError
 from filterkit.files.rejects import RejectWriter
@@ -190,7 +190,9 @@ class Reader(AbstractContextManager["Reader"]):
         self._held = held = HeldResults(self._held.first_texts)
         if omits_texts:
             parts = held.yield_parts(parts, read_part)
-        with closing(map_checked(engine, read_part, self._make_parts_to_parse(parts, done, notes))) as found:
+        with closing(
+            map_and_check_result_count(engine, read_part, self._make_parts_to_parse(parts, done, notes))
+        ) as found:
             for part_result in self._yield_results(found):
                 start = self.rows
                 self._record_result(part_result)

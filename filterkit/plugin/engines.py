@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from filterkit.engines.engine import Engine, find_engine_options_fault
+from filterkit.engines.engine import Engine, find_engine_constructor_fault
 from filterkit.errors import PluginError, UsageError, quoted
 from filterkit.plugin.lookup import suggest_known_names
 from filterkit.plugin.registry import Registry, get_registry
@@ -26,7 +26,7 @@ def make_engine(name_or_client: Any, jobs: int, known: Registry) -> Engine:
         if name not in known.engines:
             raise UsageError(f"--engine: no engine {quoted(name)}{suggest_known_names(known, name, known.engines)}")
         kind = known.engines[name]
-        if options and (fault := find_engine_options_fault(kind)) is not None:
+        if options and (fault := find_engine_constructor_fault(kind)) is not None:
             raise PluginError(f"--engine: {name} {fault}")
         engine = kind(jobs, options) if options else kind(jobs)
     else:

@@ -21,7 +21,7 @@ from filterkit.data.batch import Batch, itself
 from filterkit.data.contract import blame_stage_for_errors, check_output_batch, describe_type, make_contract_error
 from filterkit.data.schema import Schema
 from filterkit.errors import NAME_A_CLASS, FilterkitError, StageError, explain_not_nominal, quoted
-from filterkit.stages.options import Configured, list_option_fields, make_flag
+from filterkit.stages.options import OptionOwner, list_option_fields, make_flag
 
 if TYPE_CHECKING:
     import numpy as np
@@ -101,7 +101,7 @@ class Built(NamedTuple):
 NUMERIC_CLASS = "a numeric class"  # see `Stage.mends`
 
 
-class Stage(Configured):
+class Stage(OptionOwner):
     """A named step of a chain with its options.
 
     The first line of a stage's docstring says what happens to the data and becomes its ``--help``. A stage that a
@@ -474,7 +474,7 @@ def learns_nothing(stage: Stage) -> bool:
     return is_built and kind.fit_rows is Stage.fit_rows and not isinstance(stage, TrainingStage)
 
 
-def check_class(stage: Stage, schema: Schema, in_chain: bool = True) -> None:
+def check_class_suits_stage(stage: Stage, schema: Schema, in_chain: bool = True) -> None:
     """Raise a `StageError` if `stage` needs a class, and `schema` has none, or labels instead.
 
     Likewise if the class is numeric, and the stage needs a nominal one. `in_chain` says whether the message may suggest
@@ -501,7 +501,7 @@ def check_class(stage: Stage, schema: Schema, in_chain: bool = True) -> None:
     raise StageError(stage.name, f"it needs a nominal class, but {explain_not_nominal(target.name, target.kind)}")
 
 
-def check_fitted(stage: Stage, fitted: Any) -> Fitted:
+def check_fitted_and_set_made_by(stage: Stage, fitted: Any) -> Fitted:
     """Check `fitted`, which the `fit` of a stage returned, set its `made_by` to the stage, and return it.
 
     Raise PluginError if it is no `Fitted`, or its `schema` is no `Schema`. A property `schema` is not checked.

@@ -280,7 +280,7 @@ class ColumnStage(SelectiveStage):
         if not is_ascending or len(columns) != len(attributes) or ((columns < 0) | (columns >= width)).any():
             raise FilterkitError(f"the columns of {self.name} do not match its attributes")
         fitted = self._make_fitted(schema, attributes, own_state, columns)
-        fitted.check_label_codes()
+        fitted.check_apply_gives_label_codes()
         return fitted
 
 
@@ -399,7 +399,7 @@ class FittedColumns(Fitted):
             raise make_contract_error(self.stage, fault, error) from error
         return check_returned_numbers(image, values.shape, "apply", self.stage)
 
-    def check_label_codes(self) -> None:
+    def check_apply_gives_label_codes(self) -> None:
         """Raise FilterkitError if `apply` gives a nominal outgoing column a value that is no index of its labels.
 
         A state from a damaged file may do so. NaN is allowed. All labels of nominal incoming columns are tried, and for

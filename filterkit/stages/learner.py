@@ -126,16 +126,16 @@ class Learner(Stage):
             advice = {"string": "put words or nominal before it, or ", "date": "put numeric before it, or "}
             what = f"it learns nothing from the {unused[0].kind} attribute {quoted(unused[0].name)}{others}"
             warn_nothing_learned(self.name, f"{what}; {advice.get(unused[0].kind, '')}remove it")
-        known = join_all_rows(self.name, map(self._take_usable_rows, rows()), schema, rows.memory)
+        known = join_all_rows(self.name, map(self._check_and_take_usable_rows, rows()), schema, rows.memory)
         check_sum(self.name, known.row_weights.sum(), int(np.count_nonzero(known.row_weights)))
         tasks = self._choose_tasks(known)
         training = self._make_training(known, tasks)._replace(jobs=rows.jobs)
 
         def yield_inner_splits() -> Iterator[tuple[Training, Training]]:
             for inner, outer in rows.inner_splits():
-                if len(held_out := self._take_usable_rows(outer)):
+                if len(held_out := self._check_and_take_usable_rows(outer)):
                     yield (
-                        self._make_training(self._take_usable_rows(inner), tasks),
+                        self._make_training(self._check_and_take_usable_rows(inner), tasks),
                         self._make_training(held_out, tasks),
                     )
 
@@ -208,7 +208,7 @@ class Learner(Stage):
     def _make_training(self, known: Batch, tasks: Tasks) -> Training:
         return Training(known.X, tasks.truth(known), known.weights, tasks, known.schema)
 
-    def _take_usable_rows(self, batch: Batch) -> Batch:
+    def _check_and_take_usable_rows(self, batch: Batch) -> Batch:
         """Return the usable rows, those with a known class or labels and a weight above 0, without texts and dates.
 
         Raise StageError if the weight of any row of `batch` is negative, NaN, infinite or above 2**43. Raise it also if
@@ -334,19 +334,19 @@ class FittedLearner(Fitted):
         `batch` is one that comes to this stage. Raise StageError as `scores` does, if the weight of any row is
         negative, NaN, infinite or above 2**43, or if a number to predict is infinite.
         """
-        batch = self._learner._take_usable_rows(batch)
+        batch = self._learner._check_and_take_usable_rows(batch)
         return self._make_outcome(batch, *self._predict_codes_and_scores(batch))
 
-    def read_outcome(self, batch: Batch) -> Outcome:
+    def read_outcome_from_transformed(self, batch: Batch) -> Outcome:
         """Return the true and the predicted values of rows that this stage has transformed, read from its columns.
 
         Rows whose class or labels are not all known, and rows of the weight 0, are left out.
         """
         batch = take_usable_rows(batch)
-        return self._make_outcome(batch, *self.read_predictions(batch))
+        return self._make_outcome(batch, *self.read_predictions_and_scores(batch))
 
     def _make_outcome(self, batch: Batch, codes: Any, scores: Floats) -> Outcome:
-        """Make the `Outcome` of rows from their predictions; `codes` and `scores` are as from `read_predictions`."""
+        """Make the `Outcome` of rows; `codes` and `scores` are as from `read_predictions_and_scores`."""
         tasks = self.tasks
         if tasks.is_numeric:
             chosen = scores = codes
@@ -365,7 +365,7 @@ class FittedLearner(Fitted):
             tasks.means,
         )
 
-    def read_predictions(self, batch: Batch) -> tuple[Floats, Floats]:
+    def read_predictions_and_scores(self, batch: Batch) -> tuple[Floats, Floats]:
         """Return the columns that this stage has added to the rows of a batch that it has transformed.
 
         Returns
@@ -402,7 +402,7 @@ class FittedLearner(Fitted):
         return scores
 
     def _predict_codes_and_scores(self, batch: Batch) -> tuple[Any, Floats]:
-        """Predict rows; return what `read_predictions` reads from them later; indices may still be int or bool."""
+        """Predict rows; return what `read_predictions_and_scores` reads later; indices may still be int or bool."""
         scores = self.scores(batch)
         if self.tasks.is_numeric:
             return scores, scores[:, :0]

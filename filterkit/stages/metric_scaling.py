@@ -192,13 +192,13 @@ def declare_alpha() -> float | None:
     return option(None, help_, minimum=0, maximum=1)
 
 
-class RandomScaling(MetricScaling):
+class SeededMetricScaling(MetricScaling):
     """A `MetricScaling` whose scores do not depend on the data, such as random numbers; adds ``--seed``."""
 
     seed: int = option(0, "Seed of the random numbers.", minimum=0)
 
 
-class ClassScaling(MetricScaling):
+class ClassAgainstRestScaling(MetricScaling):
     """A `MetricScaling` whose metric scores a class against the rest; adds ``--alpha`` and ``--combine``."""
 
     alpha: float | None = declare_alpha()
@@ -216,9 +216,9 @@ def make_metric_stage(metric: Metric) -> type[MetricScaling]:
     It has the name of the metric, and its help is that of the metric and then that on scaling. It has ``--seed`` if the
     metric has `Metric.by_column`, else ``--alpha`` and ``--combine`` if the metric can score a class against the rest.
     """
-    base: type[MetricScaling] = ClassScaling if metric.compares_class_with_rest else MetricScaling
+    base: type[MetricScaling] = ClassAgainstRestScaling if metric.compares_class_with_rest else MetricScaling
     if metric.by_column is not None:
-        base = RandomScaling
+        base = SeededMetricScaling
     first, _, rest = metric.help().partition("\n")
     shared_help = METRIC_HELP if metric.by_table is None else TABLE_HELP
     example = f"    filterkit in.arff {metric.name} > out.arff"

@@ -80,7 +80,7 @@ def option(
 DECLARE = "declare an option as in size: float = filterkit.option(1.0, 'How much.')"
 
 
-class Configured:
+class OptionOwner:
     """A base for stages and formats: classes with a name, and with options that they declare by `option`.
 
     An instance is made from values of its options by keyword; others have their defaults.
@@ -129,7 +129,7 @@ class Configured:
         """Check the options together, after each alone: raise UsageError if they contradict each other.
 
         The default checks nothing. An override calls that of its base first, if a base other than
-        `Configured` has one. It may also set attributes that options decide.
+        `OptionOwner` has one. It may also set attributes that options decide.
         """
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -211,7 +211,7 @@ _TYPES = {  # what each type means, and its name in JSON Schema
 }
 
 
-def _convert_option_value(owner: type[Configured], field: dataclasses.Field[Any], value: Any) -> Any:
+def _convert_option_value(owner: type[OptionOwner], field: dataclasses.Field[Any], value: Any) -> Any:
     """Return a value for an option, converted to the option's type as `_convert_to_type` does.
 
     None stays None if the default of the option is None. Raise UsageError if the option does not accept the value, such
@@ -273,7 +273,7 @@ def make_flag(field: dataclasses.Field[Any]) -> str:
     return "--" + field.name.removesuffix("_").replace("_", "-")
 
 
-def check_option_value(owner: type[Configured], field: dataclasses.Field[Any], value: Any) -> None:
+def check_option_value(owner: type[OptionOwner], field: dataclasses.Field[Any], value: Any) -> None:
     """Raise a `UsageError` if a value of the option's type is not among its choices, or not within its bounds.
 
     Numbers must be finite unless they are the default. None is refused only for a bare option. `owner` is the class of
@@ -296,7 +296,7 @@ def check_option_value(owner: type[Configured], field: dataclasses.Field[Any], v
         raise UsageError(f"{name}: {shown} must be a finite number, {unlike}")
 
 
-def describe_options(owner: type[Configured]) -> list[dict[str, Any]]:
+def describe_options(owner: type[OptionOwner]) -> list[dict[str, Any]]:
     """Describe the options of a stage or format, for JSON.
 
     Each is a dictionary: ``option`` (what messages call it), ``type`` (of a value, as in JSON Schema), ``repeatable``,

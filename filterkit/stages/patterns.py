@@ -40,7 +40,7 @@ class Pattern:
 
     def __init__(self, stage: str, flag: str, text: str) -> None:
         self._stage, self._flag, self._text = stage, flag, text
-        reason = _find_pattern_fault(text)
+        reason = _find_costly_pattern_fault(text)
         if reason is None:
             import regex  # takes longer to import than most chains take to start
 
@@ -101,7 +101,7 @@ class Pattern:
         return results
 
 
-def _find_pattern_fault(text: str) -> str | None:
+def _find_costly_pattern_fault(text: str) -> str | None:
     """Return why compiling a regular expression could take too much time or memory, as text and advice for a message.
 
     Return None if it could not, even if the expression is not valid.

@@ -24,7 +24,7 @@ from filterkit.stages.base import (
     FittedStage,
     Stage,
     State,
-    check_fitted,
+    check_fitted_and_set_made_by,
     name_stage_in_errors,
     transform,
 )
@@ -141,7 +141,7 @@ def fit_chosen_columns(stage: Stage, selector: FittedStage, fit: Callable[[], Fi
     fit : returns the stage, fitted on the rows that `selector` passes on. It is not called if no column is chosen; then
         nothing is changed.
     """
-    fitted = check_fitted(stage, fit()) if len(selector.state[_COLUMNS]) else selector
+    fitted = check_fitted_and_set_made_by(stage, fit()) if len(selector.state[_COLUMNS]) else selector
     with name_stage_in_errors(stage):
         return FittedOnSomeColumns(fitted, selector)
 

@@ -17,7 +17,7 @@ from filterkit.chains.chain import Chain
 from filterkit.chains.rows import BatchSource, Rows
 from filterkit.counts.table import ContingencyTable
 from filterkit.data.batch import Batch
-from filterkit.engines.engine import PAUSE, Engine, find_engine_options_fault
+from filterkit.engines.engine import PAUSE, Engine, find_engine_constructor_fault
 from filterkit.engines.local import LocalEngine
 from filterkit.errors import FilterkitError
 from filterkit.formats.base import Opening
@@ -57,7 +57,7 @@ def check_engine_is_declared(engine: type[Engine]) -> None:
             f"{name}: jobs is {found!r}; make it the number of items that are worked on at once"
         )
         assert hasattr(made.map(str, []), "close"), f"{name}: map gives no generator; write it with yield"
-    fault = find_engine_options_fault(engine)
+    fault = find_engine_constructor_fault(engine)
     assert fault is None, f"{name} {fault}"
     try:
         engine(1, _OPTIONS).close()

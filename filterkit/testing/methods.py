@@ -8,7 +8,7 @@ from types import FunctionType
 
 from filterkit.data.contract import check_signature
 from filterkit.stages.base import Fitted, Stage
-from filterkit.stages.options import Configured, get_option_types
+from filterkit.stages.options import OptionOwner, get_option_types
 from filterkit.testing.findings import convert_plugin_errors_to_assertions
 
 
@@ -23,7 +23,7 @@ def check_method_names_and_arguments(name: str, cls: type) -> None:
     A misspelt member has almost the name of one that filterkit uses. filterkit cannot call a method that does not take
     the arguments that it passes. `name` is that of the stage, format or engine, for messages.
     """
-    options = get_option_types(cls).keys() if issubclass(cls, Configured) else ()
+    options = get_option_types(cls).keys() if issubclass(cls, OptionOwner) else ()
     for each in list_classes_outside_filterkit(cls):
         for member in vars(each).keys() - options:
             meant = find_similar_filterkit_name(member, cls)

@@ -273,7 +273,7 @@ def check_schema_is_what_comes_out(stage: Stage, data: Batch) -> None:
     for made in fitted.stages:
         try:
             if isinstance(made, FittedColumns):
-                made.check_label_codes()
+                made.check_apply_gives_label_codes()
         except PluginError:
             raise
         except FilterkitError as error:

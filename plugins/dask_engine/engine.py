@@ -174,13 +174,13 @@ class DaskEngine(Engine):
         keeps = b"compute_part_to_keep" in pickled  # the function of `keep`; else one task is enough for an item
         return partial(self._submit_item, cluster, cluster.submit(pickle.loads, sent), keeps)
 
-    def _submit_item(self, cluster: Cluster, function_future: Any, keeps_large_parts: bool, item: Any) -> _Task:
+    def _submit_item(self, cluster: Cluster, function_future: Any, keeps_parts_on_worker: bool, item: Any) -> _Task:
         """Start a function, which is the result of `function_future`, on an item; return the task.
 
-        Items with a `KeptPart` go before others. `keeps_large_parts` says whether parts of the result that are marked
-        as `PartToKeep` are to stay on the worker. If the worker is lost, Dask computes them again, so the scheduler
-        remembers their items. Large items would fill up its memory; therefore results of pickled items of 64 KB or more
-        do not stay on workers.
+        Items with a `KeptPart` go before others. `keeps_parts_on_worker` says whether parts of the result that are
+        marked as `PartToKeep` are to stay on the worker. If the worker is lost, Dask computes them again, so the
+        scheduler remembers their items. Large items would fill up its memory; therefore results of pickled items of
+        64 KB or more do not stay on workers.
         """
         futures: list[Any] = []
 
@@ -190,7 +190,7 @@ class DaskEngine(Engine):
 
         pickled = pickle.dumps(replace_parts(item, KeptPart, replace_future_by_number), pickle.HIGHEST_PROTOCOL)
         priority = _FIRST if futures else 0
-        keeps = keeps_large_parts and len(pickled) < _HEAVY
+        keeps = keeps_parts_on_worker and len(pickled) < _HEAVY
         future = cluster.submit(run_task, function_future, pickled, futures, keeps, priority=priority)
         return _Task(future, cluster.submit(getitem, future, 0, priority=priority) if keeps else future, item)
 
@@ -219,7 +219,7 @@ class DaskEngine(Engine):
             ) from None
         if isinstance(result, Failure):
             raise result.error from WorkerTraceback(result.traceback)
-        # Each large part is a task of its own, so that Dask can move and release it without the others.
+        # Each kept part is a task of its own, so that Dask can move and release it without the others.
         return replace_parts(
             result,
             KeptPart,

@@ -76,29 +76,29 @@ def replace_parts(thing: Any, part_class: type, replace: Callable[[Any], Any]) -
     return getattr(thing, "_make", type(thing))([replace_parts(each, part_class, replace) for each in thing])
 
 
-def run_task(function: Callable[[Any], Any], item: bytes, parts: list[PartToKeep], keeps_large_parts: bool) -> Any:
+def run_task(function: Callable[[Any], Any], item: bytes, parts: list[PartToKeep], keeps_parts_on_worker: bool) -> Any:
     """Call a function with a pickled item, on a worker; return the pickled result, or a pickled `Failure` on an error.
 
     Parameters
     ----------
     parts : replace the `KeptPart`s in the item, whose `part` is an index in this list.
-    keeps_large_parts : whether parts of the result that are marked as `PartToKeep` stay on the worker. If so, return a
-        list: the pickled result, with a `KeptPart` for each of these parts, and then the parts. If not, the parts
-        themselves are in the result.
+    keeps_parts_on_worker : whether parts of the result that are marked as `PartToKeep` stay on the worker. If so,
+        return a list: the pickled result, with a `KeptPart` for each of these parts, and then the parts. If not, the
+        parts themselves are in the result.
     """
-    large: list[PartToKeep] = []
+    to_keep: list[PartToKeep] = []
 
-    def replace_large_part(part: PartToKeep) -> Any:
-        if not keeps_large_parts:
+    def replace_part_to_keep(part: PartToKeep) -> Any:
+        if not keeps_parts_on_worker:
             return part.value
-        large.append(part)
-        return KeptPart(len(large), part.__sizeof__())
+        to_keep.append(part)
+        return KeptPart(len(to_keep), part.__sizeof__())
 
     try:
         result = function(replace_parts(pickle.loads(item), KeptPart, lambda kept: parts[kept.part].value))
-        pickled = pickle.dumps(replace_parts(result, PartToKeep, replace_large_part), pickle.HIGHEST_PROTOCOL)
+        pickled = pickle.dumps(replace_parts(result, PartToKeep, replace_part_to_keep), pickle.HIGHEST_PROTOCOL)
     except Exception as error:  # returned, not raised: Dask would log it
         import traceback
 
         pickled = pickle.dumps(Failure(make_picklable(error), "".join(traceback.format_exception(error))))
-    return [pickled, *large] if keeps_large_parts else pickled
+    return [pickled, *to_keep] if keeps_parts_on_worker else pickled

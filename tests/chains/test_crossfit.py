@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import filterkit
 from filterkit import Chain, StageError, testing
 from filterkit.chains.chain import open_training_rows
-from filterkit.chains.crossfit import CrossFitted, draw_folds
+from filterkit.chains.crossfit import CrossFittedColumns, draw_folds
 from filterkit.chains.rows import BatchSource, Rows
 from filterkit.data.batch import concatenate, itself
 from filterkit.engines.local import LocalEngine
@@ -103,7 +103,7 @@ def open_rows(batch, *cuts):
 
 
 def test_later_passes_read_cross_fitted_rows_from_the_spool(spy):
-    seen = spy(CrossFitted, "transform_training")
+    seen = spy(CrossFittedColumns, "transform_training")
     batch = sample("breast-cancer")
     # With so little memory, each stage takes several passes.
     _, out = filterkit.chain("shape --cross-fit 4 bns standardize l2").fit_rows(open_rows(batch, 100), 20_000)

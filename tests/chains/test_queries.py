@@ -7,7 +7,7 @@ from agreement import cut, make
 from counted import counted_rows
 
 import filterkit
-from filterkit.chains.fitting import Fitting
+from filterkit.chains.fitting import ChainFitter
 from filterkit.chains.queries import Query, run_passes
 from filterkit.engines.local import LocalEngine
 from filterkit.engines.processes import ProcessEngine
@@ -118,6 +118,6 @@ def test_several_share_their_passes_and_the_later_know_what_the_earlier_have_fou
 def test_processes_find_the_same():
     with ProcessEngine(2) as engine:
         rows, found = counted(made(), engine), []
-        passed = Fitting(filterkit.Chain.parse("standardize l2").stages, rows, 1 << 20).rows[1:]
+        passed = ChainFitter(filterkit.Chain.parse("standardize l2").stages, rows, 1 << 20).rows[1:]
         answer(*[Query(each, starts, found.append) for each in passed])
     assert found == [0, 0, 3, 3, 6, 6, 9, 9]

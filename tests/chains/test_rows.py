@@ -88,7 +88,7 @@ def test_mapped_rows_pass_all_stages_in_order():
     twice = rows.transform_by(fitted(Double())).transform_by(fitted(Double()))
     assert list(twice.map(values)) == [(0, [4]), (1, [8])]
     assert (twice.schema, twice.jobs, twice.memory, twice.to_the_end) == (SCHEMA, 1, 7, False)
-    assert list(rows.transform_by(fitted(Double())).transform_in_memory().map(values)) == [(0, [2]), (1, [4])]
+    assert list(rows.transform_by(fitted(Double())).materialize_if_in_memory().map(values)) == [(0, [2]), (1, [4])]
 
 
 def test_arranged_rows_can_be_read_again_and_share_the_file_of_their_source():
@@ -96,7 +96,7 @@ def test_arranged_rows_can_be_read_again_and_share_the_file_of_their_source():
     arranged = rows.transform_by(fitted(Double())).arrange_by(Evens())
     assert [v for _, v in arranged.map(values)] == [[2, 4], [6, 8, 12]]
     assert list(arranged.map(values)) == [(0, [2, 4]), (2, [6, 8, 12])]
-    own = rows.transform_by(fitted(Double())).transform_in_memory().arrange_by(Evens())
+    own = rows.transform_by(fitted(Double())).materialize_if_in_memory().arrange_by(Evens())
     assert [v for _, v in own.map(values)] == [[2, 4], [6, 8, 12]]
     assert list(own.map(values)) == [(0, [2, 4]), (2, [6, 8, 12])]
     assert arranged.source.scratch is own.source.scratch is rows.source.scratch

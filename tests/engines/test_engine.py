@@ -3,7 +3,7 @@
 import pytest
 
 from filterkit import PluginError
-from filterkit.engines.engine import Engine, map_checked
+from filterkit.engines.engine import Engine, map_and_check_result_count
 from filterkit.plugin import PAUSE, LocalEngine
 
 
@@ -30,7 +30,7 @@ class Loses(Engine):
     ],
 )
 def test_results_that_are_missing_are_an_error(engine, said):
-    found = map_checked(engine, str, range(5))
+    found = map_and_check_result_count(engine, str, range(5))
     with pytest.raises(PluginError, match=said):
         list(found)
 
@@ -46,13 +46,13 @@ class ReturnsNothing(LocalEngine):
 
 def test_a_map_that_is_no_generator_is_an_error():
     with pytest.raises(PluginError, match="returns-nothing: map returns NoneType instead of a generator; write it"):
-        list(map_checked(ReturnsNothing(1), str, range(5)))
+        list(map_and_check_result_count(ReturnsNothing(1), str, range(5)))
 
 
 @pytest.mark.parametrize("items", [[], [1, 2, PAUSE, 3, PAUSE], range(50)])
 def test_an_engine_that_gives_all_results_is_left_alone(items):
     engine = LocalEngine(2)
-    assert list(map_checked(engine, str, items)) == list(engine.map(str, items))
+    assert list(map_and_check_result_count(engine, str, items)) == list(engine.map(str, items))
 
 
 def test_a_map_may_be_closed_early():
@@ -63,7 +63,7 @@ def test_a_map_may_be_closed_early():
             asked.append(item)
             yield item
 
-    found = map_checked(LocalEngine(1), str, items())
+    found = map_and_check_result_count(LocalEngine(1), str, items())
     assert next(found) == "0"
     found.close()
     assert len(asked) == 1

@@ -5,7 +5,7 @@ import pytest
 from agreement import make, sample
 
 from filterkit import Chain, FilterkitError
-from filterkit.chains.fitting import Fitting
+from filterkit.chains.fitting import ChainFitter
 from filterkit.evaluation.trial import fit_and_predict_chains
 
 CHAINS = [
@@ -38,7 +38,7 @@ def test_each_chain_does_as_it_does_alone():
 
 
 def test_a_common_beginning_is_fitted_once(spy):
-    fitted = spy(Fitting, "_append_fitted")
+    fitted = spy(ChainFitter, "_append_fitted")
     trials(sample("iris"), "standardize l2 neighbors", "standardize l2 svm", "standardize neighbors")
     assert sorted(stage.name for _, stage, _ in fitted) == ["l2", "neighbors", "neighbors", "standardize", "svm"]
 

@@ -9,7 +9,7 @@ from gathered import explored
 
 import filterkit
 from filterkit.chains.chain import Chain
-from filterkit.chains.fitting import Fitting
+from filterkit.chains.fitting import ChainFitter
 from filterkit.engines.local import LocalEngine
 
 PLENTY = 1 << 30
@@ -41,7 +41,7 @@ CHAINS = [
 def test_rows_are_read_twice_besides_what_fitting_the_chain_takes(made, chain, to_fit):
     batches = pieces(made())
     rows = counted_rows(batches, LocalEngine(2))
-    Fitting(Chain.parse(chain).stages, rows, PLENTY)
+    ChainFitter(Chain.parse(chain).stages, rows, PLENTY)
     assert rows.source.passes == to_fit
     rows = counted_rows(batches, LocalEngine(2))
     found = explored(rows, chain)

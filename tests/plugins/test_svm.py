@@ -12,7 +12,7 @@ from sklearn.svm import SVC
 
 import filterkit
 from filterkit import StageError
-from filterkit.chains.crossfit import draw_folds, read_class_codes
+from filterkit.chains.crossfit import draw_folds, read_strata_for_folds
 from filterkit.plugin import Tasks, Training, find_best
 
 
@@ -79,7 +79,7 @@ def test_decisions_equal_those_of_scikit_learn(batch):
 
 def tried(before, batch, costs, criterion, folds, seed):
     """For each C the mean of a measure over the folds; the truth of the rows left out, and their scores for each C."""
-    fold = draw_folds(read_class_codes(rows_in_memory([batch])), folds, seed)
+    fold = draw_folds(read_strata_for_folds(rows_in_memory([batch])), folds, seed)
     tasks = filterkit.chain("svm").fit(batch).stages[0].tasks
     values, truths, scores = [], [], []
     for number in range(folds):

@@ -11,7 +11,7 @@ from sklearn.model_selection import PredefinedSplit
 from sklearn.svm import SVC
 
 import filterkit
-from filterkit.chains.crossfit import draw_folds, read_class_codes
+from filterkit.chains.crossfit import draw_folds, read_strata_for_folds
 
 
 def shift(text, batch):
@@ -63,7 +63,7 @@ def test_the_threshold_is_that_of_a_plain_loop_over_held_out_scores(name, weight
     batch = real(name)
     truth = batch.labels() == batch.schema.positive
     weights = 1.0 + np.arange(len(batch)) % (3 if weighted else 1)
-    split = PredefinedSplit(draw_folds(read_class_codes(rows_in_memory([batch])), 5, 1))
+    split = PredefinedSplit(draw_folds(read_strata_for_folds(rows_in_memory([batch])), 5, 1))
     scores = np.empty(len(batch))
     for train, test in split.split():
         peer = SVC(kernel="linear", C=0.1).fit(batch.X[train], truth[train], weights[train])

@@ -163,10 +163,10 @@ def test_a_model_may_predict_labels_alone():
     out = fitted.transform(batch)
     assert dense(out)[:, 1].tolist() == [0, 1, 0, 1]
     learned = fitted.stages[0]
-    for outcome in (learned.predict_outcome(batch), learned.read_outcome(out)):
+    for outcome in (learned.predict_outcome(batch), learned.read_outcome_from_transformed(out)):
         assert outcome.predicted.tolist() == [[False], [True], [False], [True]]
         assert outcome.scores is None and not outcome.probabilities
-    assert learned.read_outcome(out.rows(0, 0)).predicted.shape == (0, 1)
+    assert learned.read_outcome_from_transformed(out.rows(0, 0)).predicted.shape == (0, 1)
 
 
 # ---- training rows ---------------------------------------------------------------------------------

@@ -9,10 +9,10 @@ from cases import rows, view
 from filterkit import Chain, Metric, NothingLearnedWarning, PluginError, UsageError
 from filterkit.plugin import ClassSums
 from filterkit.stages.metric_scaling import (
-    ClassScaling,
+    ClassAgainstRestScaling,
     MetricScaling,
-    RandomScaling,
     Scaling,
+    SeededMetricScaling,
     compute_scaling_state,
     make_metric_stage,
     rescale,
@@ -79,7 +79,7 @@ def acc(tp, fp, pos, neg):
 def test_a_metric_becomes_a_stage_that_needs_what_it_uses():
     by_column = Metric("rnd", acc, needs_class=False, by_column=lambda columns, seed: columns + float(seed))
     made = [make_metric_stage(each) for each in (Metric("half", acc), Metric("all", acc, needs_class=False), by_column)]
-    assert [stage.__bases__[0] for stage in made] == [ClassScaling, MetricScaling, RandomScaling]
+    assert [stage.__bases__[0] for stage in made] == [ClassAgainstRestScaling, MetricScaling, SeededMetricScaling]
     assert [(stage.name, stage().needs_class) for stage in made] == [("half", True), ("all", False), ("rnd", False)]
     assert made[0].summary() == "Scale by a score: Half of the difference."
 

@@ -77,9 +77,9 @@ def _describe_saved_chain(path: str, known: Registry, top: int | None, trust: tu
     If the chain cannot be loaded, print a warning and leave out what the stages have learned. `top` is the number of
     rows of each table, None for all. `trust` are packages whose estimators the file may contain.
     """
-    from filterkit.chains.saved import load, read_pipe_into_memory, summarize_saved_chain
+    from filterkit.chains.saved import load, read_into_memory_if_pipe, summarize_saved_chain
 
-    file = read_pipe_into_memory(path)  # it is read twice
+    file = read_into_memory_if_pipe(path)  # it is read twice
     document = summarize_saved_chain(file) | {"file": path}
     try:
         described = load(file, known, trust=trust).describe(top)
