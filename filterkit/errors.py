@@ -112,7 +112,7 @@ def make_file_error(message: str, error: OSError, kind: type[FilterkitError] = F
     return merged
 
 
-def make_system_error(name: str, error: OSError, use: str = "writing") -> FilterkitError:
+def make_read_or_write_error(name: str, error: OSError, use: str = "writing") -> FilterkitError:
     """Make an error, as `make_file_error` does, whose message is the `name` of a file and the reason.
 
     `use`, ``writing`` or ``reading``, is what the file was to be open for. It is shown if the file is closed or not

@@ -56,7 +56,7 @@ def is_stderr_terminal() -> bool:
     return sys.stderr is not None and sys.stderr.isatty()
 
 
-def show_warnings() -> None:
+def install_one_line_warnings() -> None:
     """From now on, write each Python warning, such as one of numpy, as one line of filterkit's.
 
     It names the running stage, if one runs.

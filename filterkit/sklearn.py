@@ -222,7 +222,7 @@ class _ChainEstimator(BaseEstimator):  # type: ignore[misc]
         If y is numbers with fractions that no stage needs, return the rows without a class. Raise ValueError if labels
         are missing or of types that have no order.
         """
-        _check_labels(y)
+        _refuse_nan_and_mixed_labels(y)
         is_numeric = self._check_whether_y_is_numeric(y, needed_by)
         schema, name = batch.schema, "class"
         while name in schema.names:
@@ -573,7 +573,7 @@ def _refuse_masked_array(values: Any, name: str) -> None:
         raise ValueError(f"{name} is a masked array, whose mask would be lost; fill what is masked, or leave it out")
 
 
-def _check_labels(y: np.ndarray) -> None:
+def _refuse_nan_and_mixed_labels(y: np.ndarray) -> None:
     """Raise ValueError if y, (rows,), is floats with NaN, or has labels of several types, texts among them.
 
     Such types have no order.

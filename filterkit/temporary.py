@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import IO
 
-from filterkit.errors import FilterkitError, make_system_error
+from filterkit.errors import FilterkitError, make_read_or_write_error
 
 try:
     import fcntl
@@ -30,7 +30,7 @@ def convert_temporary_file_errors() -> Iterator[None]:
     except OSError as error:
         import tempfile
 
-        raise make_system_error(f"temporary folder {tempfile.gettempdir()}", error) from None
+        raise make_read_or_write_error(f"temporary folder {tempfile.gettempdir()}", error) from None
 
 
 class LockedFolder:

@@ -21,7 +21,7 @@ from filterkit.cli.declared import BEFORE, format_option_as_words, list_declared
 from filterkit.cli.options import RunOptions
 from filterkit.cli.shell.signals import end_process_on_signal, find_signal_exit_status, raise_interrupt_on_signal
 from filterkit.errors import FilterkitError, StageError, UsageError, explain_unexpected_error, quoted, suggestion
-from filterkit.messages import format_click_message, show_warnings, write_message, write_unescaped
+from filterkit.messages import format_click_message, install_one_line_warnings, write_message, write_unescaped
 from filterkit.plugin.lookup import add_mending_stages_to_error, add_plugin_file_hint, find_stage
 from filterkit.plugin.parsing import list_flags, make_stage_command, move_options_before_input, refuse_repeated_options
 from filterkit.plugin.registry import Registry, get_registry
@@ -235,7 +235,7 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     """
     arguments = sys.argv[1:] if arguments is None else arguments
     end_process_on_signal()
-    show_warnings()
+    install_one_line_warnings()
     keep_freed_memory()
     # Imported modules live to the end, so garbage collection can ignore them, now and at exit.
     gc.freeze()

@@ -12,7 +12,7 @@ from filterkit.cli.declared import CommandOptions, declare_command_option
 from filterkit.engines.engine import Engine, count_available_cores
 from filterkit.engines.local import LocalEngine
 from filterkit.errors import UsageError, quoted
-from filterkit.messages import show_warnings
+from filterkit.messages import install_one_line_warnings
 from filterkit.plugin.engines import make_engine
 from filterkit.plugin.registry import Registry
 
@@ -223,5 +223,5 @@ def open_engine(known: Registry, options: WorkOptions) -> Engine:
     engine = make_engine(
         LocalEngine.name if options.engine is None else options.engine, options.jobs or count_available_cores(), known
     )
-    engine.prepare(show_warnings)
+    engine.prepare(install_one_line_warnings)
     return engine

@@ -94,7 +94,7 @@ def find_outputs_in_parts(job: Job) -> dict[str, OutputParts]:
     return found
 
 
-def print_if_nothing_to_do(job: Job, outputs: dict[str, OutputParts]) -> bool:
+def print_if_all_outputs_exist(job: Job, outputs: dict[str, OutputParts]) -> bool:
     """Return whether all that a job writes are parts that exist already; if so, print a line about each output."""
     others = job.options.save is not None or job.options.rejects is not None or job.stage_outputs
     if others or len(outputs) < len(job.written) or not all(each.parts.is_complete for each in outputs.values()):

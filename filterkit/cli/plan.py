@@ -146,7 +146,7 @@ def make_job(path: str, words: list[str], options: RunOptions, known: Registry) 
     return Job(path, stages, options, formats, engine, transfers, written, stage_outputs, part_size)
 
 
-def make_plan(job: Job, opened: ExitStack) -> Plan:
+def check_and_open_job(job: Job, opened: ExitStack) -> Plan:
     """Check a job, open its inputs and the file of ``--rejects``, and load the chain of ``--load``.
 
     The stack `opened` closes them. Raise UsageError if options contradict each other, or an output would be lost or

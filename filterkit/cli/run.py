@@ -14,7 +14,7 @@ from filterkit.chains.chain import Chain, FittedChain, summarize_learned
 from filterkit.chains.rows import Rows
 from filterkit.cli.inputs import name_input_in_errors, transform_new_rows
 from filterkit.cli.options import RunOptions
-from filterkit.cli.plan import Job, OpenTransfer, make_job, make_plan
+from filterkit.cli.plan import Job, OpenTransfer, check_and_open_job, make_job
 from filterkit.cli.shell.streams import send_prints_to_stderr
 from filterkit.errors import UsageError
 from filterkit.files.descriptors import find_path_of_descriptor
@@ -52,14 +52,14 @@ def run_chain(path: str, words: list[str], options: RunOptions, known: Registry)
     with ExitStack() as opened:
         opened.enter_context(job.engine)
         opened.enter_context(rename_outputs_together())
-        plan = make_plan(job, opened)
+        plan = check_and_open_job(job, opened)
         opened.enter_context(send_prints_to_stderr())
         in_parts = {}
         if job.part_size is not None:
-            from filterkit.cli.parts import find_outputs_in_parts, print_if_nothing_to_do
+            from filterkit.cli.parts import find_outputs_in_parts, print_if_all_outputs_exist
 
             in_parts = find_outputs_in_parts(job)
-            if print_if_nothing_to_do(job, in_parts):
+            if print_if_all_outputs_exist(job, in_parts):
                 return
         fitted, training = plan.loaded, plan.training
         steps: list[FittingStep] = []

@@ -30,9 +30,9 @@ def main() -> NoReturn:
     """Run the command line, or answer a shell that completes one, and exit."""
     end_process_on_signal()  # before other imports: an interrupt in one would show a traceback
     gc.disable()  # imports leave no garbage; `filterkit.cli.main` enables it again
-    from filterkit.cli.shell.streams import secure_standard_streams
+    from filterkit.cli.shell.streams import reopen_closed_and_wrap_standard_streams
 
-    secure_standard_streams()
+    reopen_closed_and_wrap_standard_streams()
     if sys.argv[1:] == ["--version"]:  # needs none of the imports below
         os._exit(_print_version())
     if "_FILTERKIT_COMPLETE" in os.environ:  # a shell asks what may follow

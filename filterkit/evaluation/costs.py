@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from filterkit.data.schema import Schema
-from filterkit.errors import NAME_A_CLASS, FilterkitError, RowError, UsageError, make_system_error, quoted
+from filterkit.errors import NAME_A_CLASS, FilterkitError, RowError, UsageError, make_read_or_write_error, quoted
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -60,7 +60,7 @@ def read_costs(path: str, schema: Schema) -> np.ndarray:
         with open(path, encoding="utf-8-sig", errors="replace") as file:
             lines = [(number, line.partition("%")[0].split()) for number, line in enumerate(file, 1)]
     except OSError as error:
-        raise make_system_error(path, error, "reading") from None
+        raise make_read_or_write_error(path, error, "reading") from None
     rows = []
     for number, words in lines:
         try:

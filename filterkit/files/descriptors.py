@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from filterkit.errors import FilterkitError, make_system_error
+from filterkit.errors import FilterkitError, make_read_or_write_error
 
 try:
     import fcntl
@@ -83,7 +83,7 @@ def name_write_errors(title: str) -> Iterator[None]:
     except FilterkitError:
         raise
     except OSError as error:
-        raise make_system_error(title, error) from None
+        raise make_read_or_write_error(title, error) from None
 
 
 class Sink(io.FileIO):
@@ -128,7 +128,7 @@ class Sink(io.FileIO):
                 return memoryview(data).nbytes
             raise
         except OSError as error:
-            raise make_system_error(self._title, error) from None
+            raise make_read_or_write_error(self._title, error) from None
 
     def close(self) -> None:
         """Close the stream, and the file unless it was given as a descriptor.

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import IO, Any
 
-from filterkit.errors import ArffError, FilterkitError, UsageError, make_file_error, make_system_error, quoted
+from filterkit.errors import ArffError, FilterkitError, UsageError, make_file_error, make_read_or_write_error, quoted
 from filterkit.files.compression import decompress
 from filterkit.files.descriptors import find_descriptor
 from filterkit.files.endings import COMPRESSIONS
@@ -85,7 +85,7 @@ def name_read_errors(name: str, path: str) -> Iterator[None]:
         if is_url(path):
             raise make_url_error(name, error) from error
         if isinstance(error, OSError):
-            raise make_system_error(name, error, "reading") from None
+            raise make_read_or_write_error(name, error, "reading") from None
         raise
 
 

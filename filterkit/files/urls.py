@@ -5,7 +5,7 @@ from __future__ import annotations
 import glob
 from typing import Any
 
-from filterkit.errors import FilterkitError, make_system_error, to_one_line
+from filterkit.errors import FilterkitError, make_read_or_write_error, to_one_line
 
 _WEB = ("http://", "https://")
 
@@ -79,7 +79,7 @@ def make_url_error(name: str, error: Exception) -> FilterkitError:
     if isinstance(error, TimeoutError):
         return FilterkitError(f"{name}: the server does not answer; try again later")
     if isinstance(error, OSError):
-        return make_system_error(name, error, "reading")
+        return make_read_or_write_error(name, error, "reading")
     about = to_one_line(error) or type(error).__name__
     if isinstance(error, ImportError) and name.startswith(_WEB):  # fsspec names the package of any other kind
         about += "; pip install 'arff-filterkit[url]'"

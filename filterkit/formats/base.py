@@ -22,7 +22,7 @@ from filterkit.data.batch import Batch
 from filterkit.data.labels import Labels
 from filterkit.data.schema import Attribute, Schema
 from filterkit.data.targets import find_class
-from filterkit.errors import FilterkitError, UsageError, make_system_error, quoted, suggestion, to_one_line
+from filterkit.errors import FilterkitError, UsageError, make_read_or_write_error, quoted, suggestion, to_one_line
 from filterkit.files.contents import describe_non_table, describe_non_text
 from filterkit.files.endings import COMPRESSIONS, find_ending_before_compression
 from filterkit.files.rejects import Rejected
@@ -116,7 +116,7 @@ class Opening(NamedTuple):
             try:
                 file: IO[bytes] = open(path, "rb")
             except OSError as error:
-                raise make_system_error(path, error, "reading") from None
+                raise make_read_or_write_error(path, error, "reading") from None
         else:
             import tempfile  # plain files do not need it
 

@@ -101,7 +101,7 @@ def check_order_is_kept(engine: type[Engine]) -> None:
             )
 
 
-def check_failures_come_in_their_place(engine: type[Engine]) -> None:
+def check_exceptions_follow_earlier_results(engine: type[Engine]) -> None:
     """Check that `map` raises an exception of the function, or of the items, after the results of all earlier items."""
     for jobs in _JOBS:
         for what, given, due in (
@@ -186,7 +186,7 @@ def check_few_items_are_taken_ahead(engine: type[Engine]) -> None:
         made.close()
 
 
-def check_kept_results_are_merged(engine: type[Engine]) -> None:
+def check_kept_results_map_and_merge(engine: type[Engine]) -> None:
     """Check that results that workers store (`Engine.keep`) have `nbytes`, can be items of `map`, and can be merged."""
     for jobs in _JOBS:
         with engine(jobs) as made:
@@ -282,8 +282,8 @@ ENGINE_CHECKS: list[Callable[[type[Engine]], None]] = [
     check_engine_is_declared,
     check_order_is_kept,
     check_few_items_are_taken_ahead,
-    check_failures_come_in_their_place,
+    check_exceptions_follow_earlier_results,
     check_pauses_are_passed_on,
-    check_kept_results_are_merged,
+    check_kept_results_map_and_merge,
     check_output_is_that_of_local,
 ]

@@ -91,7 +91,7 @@ def check_rows_come_back(form: FileFormat, data: Batch) -> None:
 _HARD = np.array([0.1 + 0.2, 1 / 3, -1.5e-7, 2.0**53 - 1, 1.7e308, 5e-324, -1e-300, 123456789.123456789])
 
 
-def check_class_comes_back(form: FileFormat, data: Batch) -> None:
+def check_class_and_positive_are_read(form: FileFormat, data: Batch) -> None:
     """Check that a format reads the attribute that `class_` names as the class, with `positive` as positive value.
 
     A format that declares that it loses names, kinds or labels passes, and so do rows without a class.
@@ -124,7 +124,7 @@ def check_a_positive_class_is_written(form: FileFormat, data: Batch) -> None:
         _check_round_trip(form, data, " where one class is positive")
 
 
-def check_blocks_come_back(form: FileFormat, data: Batch) -> None:
+def check_write_batch_size_does_not_matter(form: FileFormat, data: Batch) -> None:
     """Check that rows come back the same however they were cut into batches when they were written.
 
     A `FileFormat` writes the same bytes then, and reads the same rows in small parts.
@@ -140,7 +140,7 @@ def check_blocks_come_back(form: FileFormat, data: Batch) -> None:
         _check_round_trip(form, data, " when they are read in small parts", block_size=60)
 
 
-def check_writing_is_the_same_again(form: FileFormat, data: Batch) -> None:
+def check_writing_twice_gives_same_bytes(form: FileFormat, data: Batch) -> None:
     """Check that writing the same rows twice gives the same bytes, and some bytes if there are rows.
 
     Writing must also take all batches, and leave the stream open.
@@ -154,7 +154,7 @@ def check_writing_is_the_same_again(form: FileFormat, data: Batch) -> None:
     )
 
 
-def check_rows_are_written(form: FileFormat, data: Batch) -> None:
+def check_file_differs_without_rows(form: FileFormat, data: Batch) -> None:
     """Check that a file of these rows differs from a file without rows."""
     if not len(data) or not data.schema.attributes:
         return
@@ -186,7 +186,7 @@ def check_a_missing_file_is_an_error(form: FileFormat, data: Batch) -> None:
         )
 
 
-def check_reading(form: FileFormat, path: str) -> None:
+def check_reading_twice_and_without_class(form: FileFormat, path: str) -> None:
     """Check that reading the file at `path` twice gives the same rows, and that as many are read without a class."""
     first, again = (_read_batch_from_file(form, path, None) for _ in range(2))
     assert same(first, again), f"{form.name}: reading {path} twice gives other rows: keep nothing from the first time"
@@ -327,10 +327,10 @@ def _read_batch_from_file(form: FileFormat, path: str, class_: str | None, **set
 FORMAT_CHECKS: list[Callable[[Format | FileFormat, Batch], None]] = [
     check_format_is_declared,
     check_a_missing_file_is_an_error,
-    check_writing_is_the_same_again,
-    check_rows_are_written,
+    check_writing_twice_gives_same_bytes,
+    check_file_differs_without_rows,
     check_rows_come_back,
-    check_class_comes_back,
+    check_class_and_positive_are_read,
     check_a_positive_class_is_written,
-    check_blocks_come_back,
+    check_write_batch_size_does_not_matter,
 ]

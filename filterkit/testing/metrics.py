@@ -19,7 +19,7 @@ _TOTALS = (*_WHOLE, (0.5, 0.25), (0.001, 7.25), (0.1, 0.1), (1000000.5, 3.75))
 _SHARES = (0.0, 0.25, 0.5, 1.0)
 
 
-def check_scores_are_numbers(stage: Stage) -> None:
+def check_metric_of_stage(stage: Stage) -> None:
     """Check that the metric of a stage returns a finite float64 for any counts; a stage without a metric passes.
 
     Among the counts are those of features in no row, in all rows, and in all rows of one class. The score of a feature

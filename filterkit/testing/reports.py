@@ -15,22 +15,22 @@ from filterkit.stages.base import Stage
 from filterkit.testing import metrics, missing, stages
 from filterkit.testing.engines import ENGINE_CHECKS
 from filterkit.testing.findings import Findings, copy_batch_arrays, format_sample_names
-from filterkit.testing.formats import FORMAT_CHECKS, check_reading, write_rows_to_bytes
-from filterkit.testing.subcommands import SUBCOMMAND_CHECKS, check_command_has_a_name, check_command_runs
+from filterkit.testing.formats import FORMAT_CHECKS, check_reading_twice_and_without_class, write_rows_to_bytes
+from filterkit.testing.subcommands import SUBCOMMAND_CHECKS, check_click_command_has_one_word_name, check_command_runs
 
 if TYPE_CHECKING:
     import click
 
 DECLARATION_CHECKS: list[Callable[[Stage], None]] = [
-    stages.check_help_is_there,
-    stages.check_methods_are_known,
-    stages.check_options_come_back,
+    stages.check_stage_name_and_help,
+    stages.check_stage_method_names_and_arguments,
+    stages.check_stage_can_be_remade_from_options,
     stages.check_options_are_stored,
-    metrics.check_scores_are_numbers,
+    metrics.check_metric_of_stage,
 ]
 CHECKS: list[Callable[[Stage, Batch], StageError | None]] = [
     stages.check_input_is_left_alone,
-    stages.check_errors_are_clear,
+    stages.check_refusal_is_one_line_stage_error,
     stages.check_schema_is_what_comes_out,
     stages.check_columns_are_not_too_many,
     stages.check_fitting_again_is_the_same,
@@ -41,24 +41,24 @@ CHECKS: list[Callable[[Stage, Batch], StageError | None]] = [
     missing.check_missing_values_do_not_spread,
     missing.check_numbers_stay_numbers,
     stages.check_a_saved_chain_is_the_same,
-    stages.check_columns_are_matched_by_name,
+    stages.check_column_order_and_class_are_unused,
     stages.check_the_order_of_rows_does_not_matter,
-    stages.check_another_header_is_refused,
-    stages.check_unchosen_columns_stay,
-    stages.check_options_are_kept_apart,
+    stages.check_missing_first_column_is_refused,
+    stages.check_excepted_columns_are_left_alone,
+    stages.check_other_instances_have_no_effect,
     stages.check_nothing_is_printed,
 ]
 BASIC_CHECKS = frozenset(
     check.__name__
     for check in (
-        stages.check_methods_are_known,
-        stages.check_options_come_back,
+        stages.check_stage_method_names_and_arguments,
+        stages.check_stage_can_be_remade_from_options,
         stages.check_options_are_stored,
-        metrics.check_scores_are_numbers,
+        metrics.check_metric_of_stage,
         *CHECKS[: CHECKS.index(stages.check_memory_does_not_matter)],
         *FORMAT_CHECKS,
         *ENGINE_CHECKS,
-        check_command_has_a_name,
+        check_click_command_has_one_word_name,
     )
 )
 
@@ -173,7 +173,7 @@ def report_format(
     report = Report(f"format {form.name} ({', '.join(map(str, form.endings))})", form.name)
     own = {os.path.basename(path): path for path in files if os.path.splitext(path)[1].lower() in form.endings}
     report.findings.run(FORMAT_CHECKS, form, samples, debug)
-    report.findings.run([check_reading], form, own, debug)
+    report.findings.run([check_reading_twice_and_without_class], form, own, debug)
     if not form.is_written():
         report.checked = "its declaration" + (f" and {len(own)} file{'s' * (len(own) > 1)}" if own else "")
         if not own:

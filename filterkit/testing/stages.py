@@ -202,7 +202,7 @@ def check_fitting_again_is_the_same(stage: Stage, data: Batch) -> None:
 
 
 @return_refusals
-def check_options_are_kept_apart(stage: Stage, data: Batch) -> None:
+def check_other_instances_have_no_effect(stage: Stage, data: Batch) -> None:
     """Check that making stages of the same class with other options does not change the output of this stage.
 
     A copy of each must also give the same values as the original. Searches over options make such stages and copies.
@@ -341,7 +341,7 @@ def check_a_saved_chain_is_the_same(stage: Stage, data: Batch) -> None:
 
 
 @return_refusals
-def check_columns_are_matched_by_name(stage: Stage, data: Batch) -> None:
+def check_column_order_and_class_are_unused(stage: Stage, data: Batch) -> None:
     """Check that later rows get the same values in any order of columns, with or without a class, and row by row.
 
     A stage that declares `reads_class` may give other values without a class.
@@ -390,7 +390,7 @@ def check_the_order_of_rows_does_not_matter(stage: Stage, data: Batch) -> None:
 
 
 @return_refusals
-def check_another_header_is_refused(stage: Stage, data: Batch) -> None:
+def check_missing_first_column_is_refused(stage: Stage, data: Batch) -> None:
     """Check that a fitted stage refuses rows that lack the first column, by a `FilterkitError`."""
     fitted = fit(stage, data)
     if fitted is None or not data.schema.features:
@@ -406,7 +406,7 @@ def check_another_header_is_refused(stage: Stage, data: Batch) -> None:
 
 
 @return_refusals
-def check_errors_are_clear(stage: Stage, data: Batch) -> None:
+def check_refusal_is_one_line_stage_error(stage: Stage, data: Batch) -> None:
     """Check that a stage that refuses these rows raises a `StageError` of one line, under its own name."""
     try:
         error = refusal(stage, data)
@@ -436,7 +436,7 @@ def _suggest_repair(error: Exception) -> str:
 
 
 @return_refusals
-def check_unchosen_columns_stay(stage: Stage, data: Batch) -> None:
+def check_excepted_columns_are_left_alone(stage: Stage, data: Batch) -> None:
     """Check that the columns that `--except` names pass unchanged, and do not change the values of the others."""
     width = data.schema.width
     if not isinstance(stage, SelectiveStage) or stage.chooses_attributes or not width:
@@ -466,7 +466,7 @@ def check_unchosen_columns_stay(stage: Stage, data: Batch) -> None:
         )
 
 
-def check_options_come_back(stage: Stage) -> None:
+def check_stage_can_be_remade_from_options(stage: Stage) -> None:
     """Check that the stage can be made again from its options, and from the words that describe it in outputs.
 
     Its class must not define ``__init__``.
@@ -584,7 +584,7 @@ def _choose_other_value(stage: Stage, field: Field[Any]) -> Any:
     return kind((start + (least if least is not None else start - 1)) / 2)
 
 
-def check_help_is_there(stage: Stage) -> None:
+def check_stage_name_and_help(stage: Stage) -> None:
     """Check that the stage's name can be written in a chain, and that the stage and its options have help."""
     assert re.fullmatch(r"[a-z0-9]+([._-][a-z0-9]+)*", stage.name), (
         f"the name {stage.name!r} cannot be written in a chain: take a word of lower-case letters, digits and hyphens"
@@ -597,7 +597,7 @@ def check_help_is_there(stage: Stage) -> None:
         )
 
 
-def check_methods_are_known(stage: Stage) -> None:
+def check_stage_method_names_and_arguments(stage: Stage) -> None:
     """Check that the stage has no misspelt member, which filterkit would ignore.
 
     A misspelt member has almost the name of one that filterkit uses. Methods that filterkit calls must take the

@@ -19,7 +19,7 @@ from click.testing import CliRunner
 from filterkit.errors import FilterkitError, to_one_line
 
 
-def check_command_has_a_name(command: Any) -> None:
+def check_click_command_has_one_word_name(command: Any) -> None:
     """Check that the subcommand is a click command whose name is one word."""
     assert isinstance(command, click.Command), f"{command!r} is not a click command: decorate it with @click.command"
     assert re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]*", command.name or ""), (
@@ -63,7 +63,7 @@ def check_command_refuses_unknown_options(command: Any) -> None:
         )
 
 
-def check_command_does_something(command: Any) -> None:
+def check_command_body_and_parameters(command: Any) -> None:
     """Check that the function of the command, or of each command of a group, has a body and takes all parameters."""
     for name, each in _list_commands(command):
         if isinstance(each, click.Group):
@@ -144,8 +144,8 @@ def _list_commands(command: click.Command, name: str | None = None) -> list[tupl
 
 
 SUBCOMMAND_CHECKS: list[Callable[[click.Command], None]] = [
-    check_command_has_a_name,
+    check_click_command_has_one_word_name,
     check_command_has_help,
     check_command_refuses_unknown_options,
-    check_command_does_something,
+    check_command_body_and_parameters,
 ]

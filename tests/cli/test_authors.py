@@ -180,7 +180,7 @@ def test_check_plugin_reports_the_faults_of_each_kind():
         "fills: check_missing_values_stay: fills turns the missing values of 'a' into 0: keep NaN, or declare "
         "fills_missing = True if that is what the stage is for",
         "refuses: no values were checked, as it refuses every sample with columns (not today)",
-        "precision: check_scores_are_numbers: score of the metric is nan for tp=0, fp=0, pos=1, neg=1: "
+        "precision: check_metric_of_stage: score of the metric is nan for tp=0, fp=0, pos=1, neg=1: "
         "return a finite number for all counts; take care of 0 / 0",
         "format refusing (.refusing): nothing was checked, as it refuses every sample",
         "engine hasty: check_few_items_are_taken_ahead: with 1 jobs 5000 items are taken before the second result is "

@@ -204,8 +204,8 @@ def test_characters_that_the_terminal_does_not_have_are_escaped():
 def test_closed_descriptors_are_taken_so_that_no_file_gets_their_number():
     """This holds for files of processes started later, too."""
     code = (
-        "import os, subprocess, sys; from filterkit.cli.shell.streams import secure_standard_streams\n"
-        "secure_standard_streams()\n"
+        "import os, subprocess, sys; from filterkit.cli.shell.streams import reopen_closed_and_wrap_standard_streams\n"
+        "reopen_closed_and_wrap_standard_streams()\n"
         "number = os.open(os.devnull, os.O_RDONLY)\n"
         "later = subprocess.run([sys.executable, '-c', 'import os; os._exit(os.open(os.devnull, os.O_RDONLY))'])\n"
         "os._exit(10 * number + later.returncode)\n"

@@ -144,4 +144,4 @@ def test_only_metrics_that_look_at_whole_columns_make_arrays_of_the_weights():
 
 @pytest.mark.parametrize("name", get_registry().metrics)
 def test_the_best_of_a_range_of_fp_is_at_its_ends_where_a_metric_says_so(name):
-    testing.check_scores_are_numbers(Chain.parse(name).stages[0])
+    testing.check_metric_of_stage(Chain.parse(name).stages[0])

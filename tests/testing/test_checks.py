@@ -295,8 +295,14 @@ BROKEN = [
         KeepsOnItself(),
         "check_fitting_again_is_the_same: broken gives other values once it has been fitted again",
     ),
-    (KeepsOnItsClass(), "check_options_are_kept_apart: broken gives other values once there are stages with other opt"),
-    (ForgetsInCopies(), "check_options_are_kept_apart: broken: a copy of a stage with by=3.0 gives other values: make"),
+    (
+        KeepsOnItsClass(),
+        "check_other_instances_have_no_effect: broken gives other values once there are stages with other opt",
+    ),
+    (
+        ForgetsInCopies(),
+        "check_other_instances_have_no_effect: broken: a copy of a stage with by=3.0 gives other values: make",
+    ),
     (
         row_stage(lambda batch: batch.replace(X=csr_array(batch.X.toarray() + 1) if batch.sparse else batch.X + 1)),
         "check_zeros_stay_zeros: broken turns a zero into something else",
@@ -332,41 +338,41 @@ BROKEN = [
     ),
     (
         row_stage(lambda batch: batch if batch.y is None else batch.replace(X=batch.X + batch.y[:, None])),
-        "check_columns_are_matched_by_name: broken gives other values when the class is not known: only fit may use",
+        "check_column_order_and_class_are_unused: broken gives other values when the class is not known: only fit may",
     ),
     (fitted_stage(mean, centre), "check_missing_values_do_not_spread: broken: one missing value among the training r"),
     (TAKES_ROOTS, "check_numbers_stay_numbers: broken makes nan of -0.5 for 'b': give a number, refuse such values"),
     (
         stage(SelectiveStage, fit=lie_about_columns),
-        "check_unchosen_columns_stay: broken --except gives other values than without these columns: let",
+        "check_excepted_columns_are_left_alone: broken --except gives other values than without these columns: let",
     ),
     (
         row_stage(lambda batch: refuse(batch, "one line\nand another")),
-        r"check_errors_are_clear: broken: an error must be one line, not 'one line\\nand another'",
+        r"check_refusal_is_one_line_stage_error: broken: an error must be one line, not 'one line\\nand another'",
     ),
     (
         row_stage(lambda batch: {}[batch.schema.width]),
-        r"check_errors_are_clear: broken fails with KeyError: 3 \(test_checks\.py, line \d+\); if the rows",
+        r"check_refusal_is_one_line_stage_error: broken .* KeyError: 3 \(test_checks\.py, line \d+\); if the rows",
     ),
     (
         row_stage(lambda batch: batch.replace(X=batch.Y)),
-        r"check_errors_are_clear: broken fails with AttributeError: .* 'Y' \(.*\); this is a mistake in its code",
+        r"check_refusal_is_one_line_stage_error: .* AttributeError: .* 'Y' \(.*\); this is a mistake in its code",
     ),
     (
         row_stage(lambda batch: batch.replace(X=batch.X + [0][len(batch) == 1])),
-        "check_errors_are_clear: broken fails with IndexError: list index out of range",
+        "check_refusal_is_one_line_stage_error: broken fails with IndexError: list index out of range",
         "dense-two-classes",
         "one-row",
     ),
     (
         fitted_stage(lambda rows: next(filterkit.plugin.equal_blocks(rows, None)), lambda state: unchanged),
-        r"check_errors_are_clear: broken fails with TypeError: .*; call it, as in: for batch in rows\(\)",
+        r"check_refusal_is_one_line_stage_error: broken fails with TypeError: .*; call it, .* for batch in rows\(\)",
     ),
     (
         column_stage(
             unchanged_values, lambda summary: {"middle": quantiles(summary, [0.5])[:, 0]}, learns_from=Summary
         ),
-        r"check_errors_are_clear: broken fails .*; learns_from = Summary gives a Summary, which has other methods",
+        r"check_refusal_is_one_line_stage_error: broken fails .*; learns_from = Summary .*, which has other methods",
     ),
     (
         column_stage(
@@ -396,7 +402,7 @@ BROKEN = [
     ),
     (
         column_stage(unchanged_values, most_colums=lambda self, width: width),
-        r"check_methods_are_known: broken: filterkit does not use Broken\.most_colums; did you mean most_columns\?",
+        r"check_stage_method_names_and_arguments: broken: .* not use Broken\.most_colums; did you mean most_columns\?",
     ),
     (
         stage(ColumnStage, fit_columns=lambda self, table: {}, apply=lambda self, values, columns: values),
@@ -404,11 +410,11 @@ BROKEN = [
     ),
     (
         Initializes(),
-        r"check_options_come_back: broken: Initializes has an __init__; declare an option as in size",
+        r"check_stage_can_be_remade_from_options: broken: Initializes has an __init__; declare an option as in size",
     ),
     (
         row_stage(unchanged, size=option(1.0, "How much."), __post_init__=grow),
-        "check_options_come_back: broken: its options, given once more, make another stage: keep options as they were",
+        "check_stage_can_be_remade_from_options: broken: its options, given once more, make another stage: keep",
     ),
     (
         row_stage(unchanged, by=option("X", "By what."), __post_init__=shout),
@@ -424,12 +430,12 @@ BROKEN = [
     ),
     (
         row_stage(unchanged, __doc__=None),
-        "check_help_is_there: broken: begin the docstring with one line that",
+        "check_stage_name_and_help: broken: begin the docstring with one line that",
     ),
-    (row_stage(unchanged, size=option(1.0, "")), "check_help_is_there: broken: the option size has no help"),
+    (row_stage(unchanged, size=option(1.0, "")), "check_stage_name_and_help: broken: the option size has no help"),
     (
         row_stage(unchanged, name="two words"),
-        "check_help_is_there: the name 'two words' cannot be written in a chain",
+        "check_stage_name_and_help: the name 'two words' cannot be written in a chain",
     ),
 ]
 
@@ -461,9 +467,11 @@ def test_a_statistic_that_depends_on_the_order_of_rows_is_found():
 
 def test_all_findings_are_raised_at_once():
     """Those of the declaration, and those on data."""
-    with pytest.raises(AssertionError, match=r"^check_help_is_there: broken: begin the docstring"):
+    with pytest.raises(AssertionError, match=r"^check_stage_name_and_help: broken: begin the docstring"):
         testing.check_declaration(row_stage(unchanged, __doc__=None))
-    with pytest.raises(AssertionError, match=r"(?m)^check_errors_are_clear: broken fails with KeyError: 'what'"):
+    with pytest.raises(
+        AssertionError, match=r"(?m)^check_refusal_is_one_line_stage_error: broken fails with KeyError: 'what'"
+    ):
         testing.check_stage(row_stage(lambda batch: {}["what"]), sample("one-row"))
 
 
@@ -484,7 +492,7 @@ def test_rows_of_another_header_are_refused_even_if_the_stage_would_take_them(mo
     """The chain refuses them; the check would find a chain that does not."""
     monkeypatch.setattr("filterkit.chains.chain.FittedChain.transform", lambda self, batch: batch)
     with pytest.raises(AssertionError, match="broken transforms rows of another schema"):
-        testing.check_another_header_is_refused(row_stage(unchanged), sample("dense-two-classes"))
+        testing.check_missing_first_column_is_refused(row_stage(unchanged), sample("dense-two-classes"))
 
 
 def test_a_refusal_is_returned():
@@ -532,7 +540,7 @@ def test_no_check_writes_a_file_of_another_name(tmp_path, monkeypatch):
 @pytest.mark.filterwarnings("ignore:Mean of empty slice", "ignore:invalid value")
 def test_two_causes_give_two_findings():
     lines, found = findings(row_stage(centred, size=option(1.0, "")), NUMBERS)
-    assert [line.partition(":")[0] for line in lines] == ["check_help_is_there", "check_blocks_do_not_matter"]
+    assert [line.partition(":")[0] for line in lines] == ["check_stage_name_and_help", "check_blocks_do_not_matter"]
     assert lines[1].endswith(" (dense-two-classes, dense-three-classes, no-class)") and found.left_out
 
 
@@ -640,7 +648,7 @@ METRICS = [
 @pytest.mark.parametrize(("stage", "message"), METRICS)
 def test_a_metric_that_is_no_number_is_found(stage, message):
     with pytest.raises(AssertionError, match="^broken: .*" + message):
-        testing.check_scores_are_numbers(stage)
+        testing.check_metric_of_stage(stage)
 
 
 # ---- formats -------------------------------------------------------------------------------------
@@ -763,10 +771,14 @@ def against_rest(batch):
 
 
 POSITIVE = testing.check_a_positive_class_is_written
-ROWS, CLASS, BLOCKS = testing.check_rows_come_back, testing.check_class_comes_back, testing.check_blocks_come_back
+ROWS, CLASS, BLOCKS = (
+    testing.check_rows_come_back,
+    testing.check_class_and_positive_are_read,
+    testing.check_write_batch_size_does_not_matter,
+)
 WRITTEN, AGAIN, MISSING, DECLARED = (
-    testing.check_rows_are_written,
-    testing.check_writing_is_the_same_again,
+    testing.check_file_differs_without_rows,
+    testing.check_writing_twice_gives_same_bytes,
     testing.check_a_missing_file_is_an_error,
     testing.check_format_is_declared,
 )
@@ -848,7 +860,7 @@ def test_a_read_only_format_is_checked_with_a_file(tmp_path):
     path = str(tmp_path / "a.broken")
     with open(path, "wb") as out:
         write(iter([sample("all-kinds")]), out)
-    testing.check_reading(form(write=None), path)
+    testing.check_reading_twice_and_without_class(form(write=None), path)
     for found, message in (
         (lambda *a: map(drifting, read(*a)), "twice gives other rows"),
         (lambda path, class_, positive: read(path, "class", None), "gives a class though it was asked for none"),
@@ -856,7 +868,7 @@ def test_a_read_only_format_is_checked_with_a_file(tmp_path):
         (lambda *_: None, "fails with FilterkitError: .*read returns None; yield batches"),
     ):
         with pytest.raises(AssertionError, match=message):
-            testing.check_reading(form(read=found, write=None), path)
+            testing.check_reading_twice_and_without_class(form(read=found, write=None), path)
 
 
 # ---- engines -------------------------------------------------------------------------------------
@@ -937,7 +949,7 @@ def without_the_last(self, function, items):
 
 ORDER, FAILURES, PAUSES = (
     testing.check_order_is_kept,
-    testing.check_failures_come_in_their_place,
+    testing.check_exceptions_follow_earlier_results,
     testing.check_pauses_are_passed_on,
 )
 
@@ -957,7 +969,7 @@ def one_at_a_time(self, function, items):
 
 AHEAD, KEPT, OUTPUT, ENGINE = (
     testing.check_few_items_are_taken_ahead,
-    testing.check_kept_results_are_merged,
+    testing.check_kept_results_map_and_merge,
     testing.check_output_is_that_of_local,
     testing.check_engine_is_declared,
 )
@@ -1026,10 +1038,10 @@ class Failing(click.Command):
 
 GROUP = click.Group("mine", help="Do things.", commands=[command("first"), command("second", help=None)])
 NAME, HELP, UNKNOWN, BODY = (
-    testing.check_command_has_a_name,
+    testing.check_click_command_has_one_word_name,
     testing.check_command_has_help,
     testing.check_command_refuses_unknown_options,
-    testing.check_command_does_something,
+    testing.check_command_body_and_parameters,
 )
 
 
@@ -1112,8 +1124,8 @@ def test_a_run_of_a_sound_subcommand_prints_or_writes(tmp_path):
 def test_every_check_is_tried_on_something_broken():
     found = {check.__name__ for table in (FORMATS, ENGINES, COMMANDS) for check, *_ in table}
     found |= {said.partition(":")[0] for _, said, *_ in BROKEN}
-    found |= {"check_missing_values_stay", "check_scores_are_numbers", "check_the_order_of_rows_does_not_matter"}
-    found |= {"check_another_header_is_refused", "check_.*"}  # the first is broken by a broken chain alone
+    found |= {"check_missing_values_stay", "check_metric_of_stage", "check_the_order_of_rows_does_not_matter"}
+    found |= {"check_missing_first_column_is_refused", "check_.*"}  # the first is broken by a broken chain alone
     of_stages = (testing.DECLARATION_CHECKS, testing.CHECKS)
     others = (testing.FORMAT_CHECKS, testing.ENGINE_CHECKS, testing.SUBCOMMAND_CHECKS)
     assert found == {"check_.*", *(check.__name__ for checks in (*of_stages, *others) for check in checks)}

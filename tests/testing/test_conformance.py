@@ -162,10 +162,10 @@ FIRST = [text for name, text in NAMED.items() if name not in ALIKE]
 # On one sample, the first that the first options do not refuse: what a stage keeps of other options and prints, and
 # what the chain and `testing.refusal` do for all of them.
 ONCE = (
-    testing.check_options_are_kept_apart,
+    testing.check_other_instances_have_no_effect,
     testing.check_nothing_is_printed,
-    testing.check_another_header_is_refused,
-    testing.check_errors_are_clear,
+    testing.check_missing_first_column_is_refused,
+    testing.check_refusal_is_one_line_stage_error,
 )
 OTHERS = [each for each in testing.CHECKS if each not in ONCE]
 VALUES = [
@@ -175,14 +175,14 @@ VALUES = [
     testing.check_missing_values_do_not_spread,
     testing.check_numbers_stay_numbers,
     testing.check_a_saved_chain_is_the_same,
-    testing.check_columns_are_matched_by_name,
-    testing.check_unchosen_columns_stay,
+    testing.check_column_order_and_class_are_unused,
+    testing.check_excepted_columns_are_left_alone,
 ]
 # These may differ in the last digits, or between blocks of more rows.
 DIGITS = [testing.check_blocks_do_not_matter, testing.check_memory_does_not_matter]
 ROWS = [*DIGITS, testing.check_the_order_of_rows_does_not_matter]
 # What can be found of rows that are refused.
-REFUSING = [testing.check_errors_are_clear, testing.check_blocks_do_not_matter]
+REFUSING = [testing.check_refusal_is_one_line_stage_error, testing.check_blocks_do_not_matter]
 
 
 def checks_of(text, name):

@@ -25,7 +25,7 @@ class _StandardErrorSink(Sink):
             return len(data)
 
 
-def secure_standard_streams() -> None:
+def reopen_closed_and_wrap_standard_streams() -> None:
     """Open the descriptors 0 to 2 that are closed, and let the streams on 1 and 2 report failures as filterkit does.
 
     Otherwise the next file to be opened would get the number of a closed stream, and output meant for the stream would
