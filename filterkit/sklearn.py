@@ -36,7 +36,7 @@ from filterkit.data.schema import Attribute, Schema
 from filterkit.data.user_rows import (
     check_integers_are_exact,
     convert_to_batch,
-    convert_unless_numeric,
+    convert_to_batch_unless_numeric,
     is_table,
     make_text_batch,
     name_columns_of_user_rows,
@@ -198,7 +198,7 @@ class _ChainEstimator(BaseEstimator):  # type: ignore[misc]
         rows = X
         if not reset and not self._has_numbers:  # columns without names are those of the training rows, in their order
             rows = name_columns_of_user_rows(X, [a.name for a in features], not hasattr(self, "feature_names_in_"))
-        mixed = convert_unless_numeric(rows, incoming)
+        mixed = convert_to_batch_unless_numeric(rows, incoming)
         if mixed is None and incoming is not None and not self._has_numbers and is_table(rows):
             mixed = convert_to_batch(rows, incoming)  # a column of NaN tells no kind
         if mixed is not None:

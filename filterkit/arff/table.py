@@ -18,8 +18,8 @@ from filterkit.data.schema import Schema
 from filterkit.data.unseen import (
     convert_to_fitted_kinds,
     declare_more_values,
-    drop_unknown_values,
-    find_unknown_values,
+    drop_undeclared_labels,
+    find_undeclared_labels,
 )
 from filterkit.errors import ArffError, FilterkitError, quoted
 from filterkit.files.lines import Block, count_lines, find_last_line_end
@@ -53,7 +53,7 @@ def open_table(opening: Opening) -> ArffTable:
     if opening.like is not None and not table.sparse:  # a sparse row omits the first label, or the first text
         table.attributes = convert_to_fitted_kinds(table.attributes, opening.like)
     if opening.like is not None and opening.unseen:
-        table.attributes = drop_unknown_values(table.attributes, opening.like, table.sparse)
+        table.attributes = drop_undeclared_labels(table.attributes, opening.like, table.sparse)
     if opening.extend:
         added = _find_undeclared_values(opening, source)
         table.attributes = declare_more_values(table.declared, added)
@@ -89,7 +89,7 @@ def _find_undeclared_values(opening: Opening, source: Source) -> dict[int, list[
                     parser = BlockParser(declared, opening.rejects, opening.lenient, True)
                 for block in chain([None], table.parts()):
                     if block is None:
-                        new = list(find_unknown_values(table.declared, parser.layout.schema.attributes))
+                        new = list(find_undeclared_labels(table.declared, parser.layout.schema.attributes))
                     else:
                         new = [(note.position, note.text) for note in parser(block).notes if note.kind == UNSEEN]
                     for position, value in new:

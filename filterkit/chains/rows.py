@@ -21,7 +21,7 @@ from filterkit.chains.batch_sizes import resize_batches
 from filterkit.chains.budget import SPOOL_DIVISOR, WORKER_SPOOL_DIVISOR
 from filterkit.chains.spool import SpooledBatch
 from filterkit.data.batch import Batch, itself
-from filterkit.data.contract import check_arranged_batches
+from filterkit.data.contract import arrange_and_check_batches
 from filterkit.data.schema import Schema
 from filterkit.engines.engine import NOTHING_DONE, Done, Engine, map_and_check_result_count
 from filterkit.engines.local import LocalEngine
@@ -279,7 +279,7 @@ class Rows:
             nonlocal all_read
             engine = LocalEngine(1) if before.live else before.engine  # threads would ask for the next batch first
             arrange = partial(stage.arrange, self)  # type: ignore[arg-type]  # stages set none of its attributes
-            batches = check_arranged_batches(stage, arrange, self.schema)
+            batches = arrange_and_check_batches(stage, arrange, self.schema)
             if before.part_size is not None:
                 batches = resize_batches(batches, self.schema, before.part_size)
             with closing(map_and_check_result_count(engine, function, number_arranged_rows(batches), done)) as results:

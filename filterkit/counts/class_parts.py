@@ -17,7 +17,7 @@ from filterkit.counts.weights import pad_parts, sum_parts
 from filterkit.data.ragged import (
     compute_offsets,
     compute_row_offsets,
-    find_row_entries,
+    find_indptr_and_entries_of_rows,
     find_run_begins,
     list_row_numbers,
 )
@@ -146,7 +146,7 @@ def take_positions(parts: Parts, positions: np.ndarray | slice) -> Parts:
         span = slice(*parts.starts[[positions.start, positions.stop]].tolist())
         starts = parts.starts[positions.start : positions.stop + 1] - span.start
         return SparseClassWeights(starts, parts.code[span], parts.parts[span], parts.classes)
-    starts, entries = find_row_entries(parts.starts, positions)
+    starts, entries = find_indptr_and_entries_of_rows(parts.starts, positions)
     return SparseClassWeights(starts, parts.code[entries], parts.parts.take(entries, axis=0), parts.classes)
 
 

@@ -14,7 +14,13 @@ from typing import NamedTuple
 import numpy as np
 
 from filterkit.counts.class_parts import SparseClassWeights, sum_over_parts
-from filterkit.data.ragged import compute_offsets, expand_ranges, find_row_entries, find_run_begins, list_row_numbers
+from filterkit.data.ragged import (
+    compute_offsets,
+    expand_ranges,
+    find_indptr_and_entries_of_rows,
+    find_run_begins,
+    list_row_numbers,
+)
 
 _PAIRS = 1 << 20  # pairs of a run and a test that are scored at once, to save memory
 
@@ -52,7 +58,7 @@ class Runs(NamedTuple):
 
         `chosen`, int64, are the indices of the pairs; the result has them in this order.
         """
-        first, runs = find_row_entries(np.append(self.first, len(self.low)), chosen)
+        first, runs = find_indptr_and_entries_of_rows(np.append(self.first, len(self.low)), chosen)
         return Runs(self.column[chosen], self.code[chosen], first[:-1], *(each[runs] for each in self[3:]))
 
 

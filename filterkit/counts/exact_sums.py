@@ -36,23 +36,23 @@ class ExactSums:
     Parameters
     ----------
     power : 1 if values are added up, 2 if squares are.
-    values : int64 (k,), the exponent of each column: all absolute values are below ``2**(26 * (values + 1))``; see
-        `choose_exponent_and_scale`.
-    weights : an int, at least 0, the exponent of the weights: all are below ``2**(26 * (weights + 1))``.
+    column_exponents : int64 (k,), the exponent of each column: all absolute values are below
+        ``2**(26 * (column_exponents + 1))``; see `choose_exponent_and_scale`.
+    weight_exponent : an int, at least 0: all weights are below ``2**(26 * (weight_exponent + 1))``.
     digits : float64 (digits, k), whole numbers. The sum of a column is the sum over d, from 0, of ``digits[d]`` times
-        ``2**(26 * (power * (values + 1) + weights - d))``.
+        ``2**(26 * (power * (column_exponents + 1) + weight_exponent - d))``.
 
     Attributes
     ----------
-    power, values, weights : as above.
+    power, column_exponents, weight_exponent : as above.
     digits : a copy of the above, without the last rows that are 0 in all columns.
     nbytes : the bytes that the digits take.
     """
 
-    def __init__(self, power: int, values: np.ndarray, weights: int, digits: np.ndarray) -> None:
+    def __init__(self, power: int, column_exponents: np.ndarray, weight_exponent: int, digits: np.ndarray) -> None:
         self.power = power
-        self.values = values
-        self.weights = weights
+        self.column_exponents = column_exponents
+        self.weight_exponent = weight_exponent
         used = np.flatnonzero(digits.any(axis=1))
         self.digits = digits[: used[-1] + 1 if len(used) else 0].copy()
         self.nbytes = self.digits.nbytes
@@ -63,32 +63,34 @@ class ExactSums:
 
         The result has at most eleven digits; what lies below them is lost.
         """
-        power, values = several[0].power, np.maximum.reduce([sums.values for sums in several])
-        weights = max(sums.weights for sums in several)
-        shifts = [power * (values - sums.values) + weights - sums.weights for sums in several]
+        power, exponents = several[0].power, np.maximum.reduce([sums.column_exponents for sums in several])
+        weight_exponent = max(sums.weight_exponent for sums in several)
+        shifts = [
+            power * (exponents - sums.column_exponents) + weight_exponent - sums.weight_exponent for sums in several
+        ]
         height = max(len(sums.digits) + int(down.max(initial=0)) for sums, down in zip(several, shifts))
-        merged = np.zeros((min(height, MOST_DIGITS), len(values)))
+        merged = np.zeros((min(height, MOST_DIGITS), len(exponents)))
         for sums, down in zip(several, shifts):
             for number, digit in enumerate(sums.digits):
                 row = number + down
                 at = np.flatnonzero(row < len(merged))
                 merged[row[at], at] += digit[at]
-        return ExactSums(power, values, weights, merged)
+        return ExactSums(power, exponents, weight_exponent, merged)
 
     def __getitem__(self, columns: slice) -> ExactSums:
         """Return the sums of a range of columns, as a copy."""
-        return ExactSums(self.power, self.values[columns], self.weights, self.digits[:, columns])
+        return ExactSums(self.power, self.column_exponents[columns], self.weight_exponent, self.digits[:, columns])
 
     def compute_integers(self) -> np.ndarray:
-        """Return the sum of each column, divided by ``2**(26 * power * values)``, as Python ints: object (k,).
+        """Return the sums, divided by ``2**(26 * power * column_exponents)``, as Python ints: object (k,).
 
-        So the exponents of the columns, in `values`, are taken out; that of the weights is not. The unit of the ints is
+        So the exponents of the columns are taken out; that of the weights is not. The unit of the ints is
         ``2**-UNIT_BITS``.
         """
-        whole = np.zeros(len(self.values), object)
+        whole = np.zeros(len(self.column_exponents), object)
         for digit in self.digits.astype(np.int64):
             whole = (whole << BITS) + digit
-        return np.asarray(whole << BITS * (self.power + self.weights + MOST_DIGITS - len(self.digits)))
+        return np.asarray(whole << BITS * (self.power + self.weight_exponent + MOST_DIGITS - len(self.digits)))
 
 
 def add_numbers_as_digits(

@@ -35,10 +35,11 @@ class Overview(Record):
     infinite : int64 (k,), the number of infinite values of each column of X, which `moments` takes for missing.
     moments : extremes, means, deviations, missing values and labels of the columns of X.
     distinct : the sketch of the finite values of the columns of X, zeros left out.
-    prints : uint64 (k, 2), equal for equal columns of X; see `filterkit.counts.sketches.fingerprint_columns`.
+    fingerprints : uint64 (k, 2), equal for equal columns of X; see `filterkit.counts.sketches.fingerprint_columns`.
     least_weight, largest_weight : the least and the largest instance weight; inf and -inf without rows.
     weight : the exact sum of the instance weights, a Fraction; inf or NaN if one of them is not finite.
-    absent : int64 (passthrough columns,), the number of missing values of each string, date or relational attribute.
+    passthrough_missing : int64 (passthrough columns,), the number of missing values of each string, date or relational
+        attribute.
     texts : the sketch of the values of these attributes, missing ones left out.
     shortest, longest : float64 (passthrough columns,), the least and the largest number of characters or, of dates, of
         milliseconds since 1970; NaN if all are missing.
@@ -52,11 +53,11 @@ class Overview(Record):
         "infinite": SUM,
         "moments": MERGED,
         "distinct": MERGED,
-        "prints": Field(merge_fingerprints),
+        "fingerprints": Field(merge_fingerprints),
         "least_weight": LEAST,
         "largest_weight": LARGEST,
         "weight": SUM,
-        "absent": SUM,
+        "passthrough_missing": SUM,
         "texts": MERGED,
         "shortest": LEAST,
         "longest": LARGEST,
@@ -68,11 +69,11 @@ class Overview(Record):
     infinite: np.ndarray
     moments: Moments
     distinct: DistinctSketch
-    prints: np.ndarray
+    fingerprints: np.ndarray
     least_weight: float
     largest_weight: float
     weight: Fraction | float
-    absent: np.ndarray
+    passthrough_missing: np.ndarray
     texts: DistinctSketch
     shortest: np.ndarray
     longest: np.ndarray
@@ -97,13 +98,13 @@ class Overview(Record):
             else np.zeros(0, np.int64),
             unlabelled=int(np.count_nonzero(~is_labelled)),
             infinite=np.bincount(column[np.isinf(value)], minlength=len(columns)),
-            moments=Moments.of(_make_infinite_missing(batch.replace(weights=None)), columns, False, "info"),
+            moments=Moments.of(_replace_infinite_by_missing(batch.replace(weights=None)), columns, False, "info"),
             distinct=DistinctSketch.of(column[known], hash_numbers(value[known]), len(columns)),
-            prints=fingerprint_columns(column, value, row, len(columns)),
+            fingerprints=fingerprint_columns(column, value, row, len(columns)),
             least_weight=weights.min(initial=np.inf),
             largest_weight=weights.max(initial=-np.inf),
             weight=_sum_exactly(weights),
-            absent=len(batch) - lengths,
+            passthrough_missing=len(batch) - lengths,
             texts=DistinctSketch.of(
                 list_row_numbers(lengths),
                 np.concatenate([np.zeros(0, np.uint64), *(hashes for _, hashes in texts)]),
@@ -149,23 +150,23 @@ class Overview(Record):
 
         It is an estimate from 1,024 on.
         """
-        return np.asarray(np.minimum(self.texts.counts, self.rows - self.absent))
+        return np.asarray(np.minimum(self.texts.counts, self.rows - self.passthrough_missing))
 
     def find_equal_columns(self) -> list[list[int]]:
         """Group the columns of X that have the same values in all rows, and are of one kind with the same labels.
 
         Return the ascending column numbers of each group of at least two; [] without rows. Columns are compared by
-        their fingerprints, `prints`.
+        their `fingerprints`.
         """
         if not self.rows:
             return []
-        order = np.lexsort(self.prints.T)
-        number = np.cumsum(find_run_begins(*self.prints[order].T))
+        order = np.lexsort(self.fingerprints.T)
+        number = np.cumsum(find_run_begins(*self.fingerprints[order].T))
         repeated = np.bincount(number)[number] > 1
         groups: dict[Any, list[int]] = defaultdict(list)
-        for column, prints in zip(order[repeated].tolist(), number[repeated].tolist()):
+        for column, group in zip(order[repeated].tolist(), number[repeated].tolist()):
             attribute = self.schema.features[column]
-            groups[prints, attribute.kind, attribute.values].append(column)
+            groups[group, attribute.kind, attribute.values].append(column)
         return sorted(group for group in groups.values() if len(group) > 1)
 
 
@@ -180,7 +181,7 @@ def _sum_exactly(values: np.ndarray) -> Fraction | float:
     return total
 
 
-def _make_infinite_missing(batch: Batch) -> Batch:
+def _replace_infinite_by_missing(batch: Batch) -> Batch:
     """Return the batch with infinite values made missing; itself if there are none."""
     values = batch.stored_values
     infinite = np.isinf(values)
@@ -265,7 +266,7 @@ def _describe_others(overview: Overview) -> Iterator[dict[str, Any]]:
 
     columns = zip(
         overview.schema.passthrough,
-        overview.absent.tolist(),
+        overview.passthrough_missing.tolist(),
         overview.distinct_text_counts.tolist(),
         overview.shortest.tolist(),
         overview.longest.tolist(),

@@ -16,7 +16,7 @@ from filterkit.counts.class_runs import (
 from filterkit.counts.metric import Metric
 from filterkit.counts.statistic import Statistic
 from filterkit.counts.table import ContingencyTable
-from filterkit.counts.thresholds import Counts, Thresholds, merge_equal_counts
+from filterkit.counts.thresholds import ConfusionCounts, Thresholds, merge_equal_counts
 from filterkit.data.contract import make_contract_error
 from filterkit.data.ragged import expand_ranges
 from filterkit.errors import quoted
@@ -213,7 +213,7 @@ def _score_tests_that_may_be_best(thresholds: Thresholds, metric: Metric, task: 
         nonlocal constant
         new = tests[scores[pair[tests]] == -np.inf]
         at, number = np.unique(pair[new], return_inverse=True)
-        counts = Counts(tp[at], fp[at], number, pos, neg)
+        counts = ConfusionCounts(tp[at], fp[at], number, pos, neg)
         scores[pair[new]], constant = _score_counts(thresholds.table, metric, counts, thresholds.column[new])
 
     tp_and_fp = np.stack([np.append(tp[pair], 0.0), np.append(fp[pair], 0.0)])
@@ -235,7 +235,7 @@ def _score_tests_that_may_be_best(thresholds: Thresholds, metric: Metric, task: 
 
 
 def _score_counts(
-    table: ContingencyTable, metric: Metric, counts: Counts, column: np.ndarray, alpha: float | None = None
+    table: ContingencyTable, metric: Metric, counts: ConfusionCounts, column: np.ndarray, alpha: float | None = None
 ) -> tuple[np.ndarray, float]:
     """Return the score of each test, float64 (tests,), and that of a feature that no row has, from their counts.
 
@@ -281,7 +281,7 @@ def score_columns_by_each_class(
     weight = totals[runs.code]  # of each class that has runs, which are all among `tasks`
     order = np.argsort(weight, kind="stable")
     bounds = np.append(np.searchsorted(weight[order], weights), len(order))
-    rows, row = np.unique(thresholds.rows, return_inverse=True)
+    rows, row = np.unique(thresholds.selected_weights, return_inverse=True)
     somewhere = np.zeros(len(rows), np.int64)
     somewhere[row] = thresholds.column
     codes = np.asarray(tasks)
@@ -294,7 +294,7 @@ def score_columns_by_each_class(
         own = order[bounds[number] : bounds[number + 1]]
         if len(own):
             best = find_best_score_of_each_pair(
-                runs.select_pairs(own), thresholds.rows, pos, neg, score_pairs_of_counts, ends
+                runs.select_pairs(own), thresholds.selected_weights, pos, neg, score_pairs_of_counts, ends
             )
             found[runs.code[own], runs.column[own]] = best
     return np.ascontiguousarray(found[codes].T)
@@ -311,7 +311,7 @@ def score_columns_by_all_classes(thresholds: Thresholds, metric: Metric) -> np.n
     present = np.flatnonzero(totals > 0)
     # Sums over classes lose digits where a class weighs very much more than another.
     if thresholds.many_classes and metric.class_sums is not None and totals.max() < _MUCH_MORE * totals[present].min():
-        rows = np.append(thresholds.rows, 0.0)
+        rows = np.append(thresholds.selected_weights, 0.0)
         sums = _sum_term_over_classes(thresholds, partial(metric.call, metric.class_sums.term))
         scores = metric.compute("class_sums", rows.shape, sums, rows, totals[present])
         return thresholds.find_best(scores[:-1], float(scores[-1]))
@@ -322,7 +322,7 @@ def score_columns_by_all_classes(thresholds: Thresholds, metric: Metric) -> np.n
         blocks = (Thresholds(thresholds.table.only(own)) for own in columns)
     found = []
     for block in blocks:
-        counts = np.append(block.selected[:, present], np.zeros((1, len(present))), axis=0)
+        counts = np.append(block.selected_class_weights[:, present], np.zeros((1, len(present))), axis=0)
         scores = metric.compute("classes", (len(counts),), counts, totals[present])
         found.append(block.find_best(scores[:-1], float(scores[-1])))
     return np.concatenate(found)

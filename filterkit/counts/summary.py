@@ -293,11 +293,12 @@ class Moments(Summary):
     def _multiply_by_power_of_two(self, numbers: np.ndarray, scale: np.ndarray | int, power: int = 1) -> np.ndarray:
         """Multiply numbers, one for each column, by ``2**(power * (26 * exponent + scale))``: float64 (k,).
 
-        The exponent of each column is in ``sums.values``; see `ExactSums`. So what follows from values divided by
-        ``2**(26 * exponent)`` becomes what follows from values times ``2**scale``. It is infinite where too large.
+        The exponent of each column is in ``sums.column_exponents``; see `ExactSums`. So what follows from values
+        divided by ``2**(26 * exponent)`` becomes what follows from values times ``2**scale``. It is infinite where too
+        large.
         """
         with np.errstate(over="ignore"):
-            return np.asarray(np.ldexp(numbers, (power * (BITS * self.sums.values + scale)).astype(np.int32)))
+            return np.asarray(np.ldexp(numbers, (power * (BITS * self.sums.column_exponents + scale)).astype(np.int32)))
 
     @cached_property
     def _integer_weight_and_sum(self) -> tuple[np.ndarray, np.ndarray]:
@@ -313,7 +314,8 @@ class Moments(Summary):
     def _scaled_mean(self) -> np.ndarray:
         """float64 (k,): the mean of each column after its values are scaled; 0 for one that is missing in all rows.
 
-        They are divided by ``2**(26 * exponent)``. The exponent of each column is in ``sums.values``; see `ExactSums`.
+        They are divided by ``2**(26 * exponent)``. The exponent of each column is in ``sums.column_exponents``; see
+        `ExactSums`.
         """
         weight, total = self._integer_weight_and_sum
         return np.asarray(total / (weight << UNIT_BITS - _WEIGHT_BITS), np.float64)
@@ -323,7 +325,7 @@ class Moments(Summary):
         """float64 (k,): the sum of the squared deviations of each column from its mean, after its values are scaled.
 
         They are divided by ``2**(26 * exponent)``, so that nothing overflows. The exponent of each column is in
-        ``sums.values``; see `ExactSums`. The sum is 0 for a column that is constant, or missing in all rows.
+        ``sums.column_exponents``; see `ExactSums`. The sum is 0 for a column that is constant, or missing in all rows.
         """
         weight, total = self._integer_weight_and_sum
         found = (self.squares.compute_integers() * weight << UNIT_BITS - _WEIGHT_BITS) - total**2

@@ -22,7 +22,7 @@ from filterkit.counts.weights import CountedRows, add_parts, pad_parts, sum_part
 from filterkit.data.ragged import (
     compute_offsets,
     compute_row_offsets,
-    find_row_entries,
+    find_indptr_and_entries_of_rows,
     find_run_begins,
     list_row_numbers,
     make_sort_keys,
@@ -217,7 +217,7 @@ class ContingencyTable(Statistic):
 
         `numbers`, int64, are the indices of these, from 0 and ascending; they may be repeated.
         """
-        return self._select_columns(numbers, *find_row_entries(self.indptr, numbers))
+        return self._select_columns(numbers, *find_indptr_and_entries_of_rows(self.indptr, numbers))
 
     def _select_columns(
         self, numbers: np.ndarray | slice, indptr: np.ndarray, cells: np.ndarray | slice

@@ -18,7 +18,7 @@ from filterkit.counts.table import ContingencyTable, sum_over_classes
 from filterkit.data.ragged import find_run_begins
 
 
-class Counts(NamedTuple):
+class ConfusionCounts(NamedTuple):
     """Holds the counts of all tests for one class against the rest.
 
     Attributes
@@ -73,19 +73,19 @@ class Thresholds:
         self.first_tests = np.flatnonzero(find_run_begins(self.column))
         self.varied = np.zeros(len(table), bool)
         self.varied[self.column[self.first_tests]] = True
-        self._against: dict[int | None, Counts] = {}
+        self._against: dict[int | None, ConfusionCounts] = {}
 
     @cached_property
-    def selected(self) -> np.ndarray:
+    def selected_class_weights(self) -> np.ndarray:
         """float64 (tests, classes): the weight of the rows of each class that each test selects."""
         return self._sum_selected_weights(self.cells)
 
     @cached_property
-    def rows(self) -> np.ndarray:
+    def selected_weights(self) -> np.ndarray:
         """float64 (tests,): the weight of the rows of any class that each test selects."""
         if self.many_classes:
             return np.asarray(self._sum_selected_weights(self.cells.without_classes())[:, 0])
-        return sum_over_classes(self.selected)
+        return sum_over_classes(self.selected_class_weights)
 
     def _sum_selected_weights(self, cells: ContingencyTable) -> np.ndarray:
         """Return the weight of the rows of each class that each test selects: float64 (tests, classes of `cells`).
@@ -115,13 +115,13 @@ class Thresholds:
             best[self.varied] = np.maximum.reduceat(scores, self.first_tests)
         return best
 
-    def count_against_rest(self, task: int | None) -> Counts:
+    def count_against_rest(self, task: int | None) -> ConfusionCounts:
         """Count the rows that each test selects, of the class with code `task` and of the rest.
 
         With None, all rows are positive, as if of the class. The result is cached.
         """
         if task not in self._against:
-            tp = self.rows
+            tp = self.selected_weights
             pos = total = float(self.table.totals.sum())
             if task is not None:
                 pos = float(self.table.totals[task])
@@ -129,28 +129,28 @@ class Thresholds:
                     is_task = np.arange(len(self.table.totals)) == task
                     tp = self._sum_selected_weights(self.cells.group_classes(np.where(is_task, 0, -1), 1))[:, 0]
                 else:
-                    tp = self.selected[:, task]
-            fp = np.minimum(self.rows - tp, total - pos)  # weights not whole may round
+                    tp = self.selected_class_weights[:, task]
+            fp = np.minimum(self.selected_weights - tp, total - pos)  # weights not whole may round
             self._against[task] = merge_equal_counts(tp, fp, pos, total - pos)
         return self._against[task]
 
 
-def merge_equal_counts(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> Counts:
-    """Make `Counts` of the counts of tests, float64 (tests,) each, in which tests with equal pairs of counts share one.
+def merge_equal_counts(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> ConfusionCounts:
+    """Make `ConfusionCounts` of the counts of tests, float64 (tests,) each; tests with equal pairs of counts share one.
 
     If they are not all whole numbers, or too many pairs are possible, each test keeps a pair of its own.
     """
     width = np.floor(neg) + 1  # greater than any whole fp
     n_pairs = (np.floor(pos) + 1) * width
     if not len(tp) or n_pairs >= 1 << 53 or (tp != np.rint(tp)).any() or (fp != np.rint(fp)).any():
-        return Counts(tp, fp, np.arange(len(tp)), pos, neg)
+        return ConfusionCounts(tp, fp, np.arange(len(tp)), pos, neg)
     key = (tp * width + fp).astype(np.int64)
     if n_pairs > 32 * len(key):
         _, at, pair = np.unique(key, return_index=True, return_inverse=True)
-        return Counts(tp[at], fp[at], pair, pos, neg)
+        return ConfusionCounts(tp[at], fp[at], pair, pos, neg)
     seen = np.zeros(int(n_pairs), bool)  # a table takes a fifth of the time of sorting
     seen[key] = True
     pair = (np.cumsum(seen) - 1)[key]
     at = np.empty(np.count_nonzero(seen), np.int64)
     at[pair] = np.arange(len(key))
-    return Counts(tp[at], fp[at], pair, pos, neg)
+    return ConfusionCounts(tp[at], fp[at], pair, pos, neg)

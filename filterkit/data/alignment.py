@@ -59,10 +59,10 @@ class Alignment:
             raise FilterkitError(f"the class is {quoted(target.name)}, but the chain was fitted {how}; choose the same")
         source_positions = np.arange(len(wanted.attributes))
         if incoming.attributes != wanted.attributes or incoming.targets != wanted.targets:
-            source_positions = self._find_source_positions()
+            source_positions = self._match_attributes_by_name()
         self._rearrangement = Rearrangement(incoming, wanted, source_positions)
 
-    def _find_source_positions(self) -> np.ndarray:
+    def _match_attributes_by_name(self) -> np.ndarray:
         """Find each wanted attribute by its name; return its position in the incoming schema: int (wanted,).
 
         The result is -1 for attributes whose values are converted or missing; fill `_converted` and `_missing` with
@@ -80,14 +80,14 @@ class Alignment:
         for position, attribute in enumerate(self.incoming.attributes):
             target = ours[attribute.name]
             wanted = self.wanted.attributes[target]
-            self._check_convertible(attribute, wanted)
+            self._check_convertible_and_collect_unseen(attribute, wanted)
             if attribute.kind == wanted.kind and attribute.values == wanted.values[: len(attribute.values)]:
                 source[target] = position
             else:
                 self._converted[target] = position
         return source
 
-    def _check_convertible(self, attribute: Attribute, wanted: Attribute) -> None:
+    def _check_convertible_and_collect_unseen(self, attribute: Attribute, wanted: Attribute) -> None:
         """Raise FilterkitError if an attribute cannot be converted to the wanted one of its name.
 
         Add labels that the wanted one does not declare to `self.unseen`; if that is None, they are an error.

@@ -77,9 +77,9 @@ def from_arrow(
     table = to_arrow_table(table)
     check_column_names(table.column_names)
     metadata, kinds = table.schema.metadata, kinds or {}
-    found, noted, row_weights, losses = infer_attributes_and_weights(table, metadata, weights, kinds, most)
+    found, metadata_schema, row_weights, losses = infer_attributes_and_weights(table, metadata, weights, kinds, most)
     warn_of_losses("from_arrow", losses)
-    return build_batch_of_columns(found, noted, relation, "table", class_, positive, row_weights)
+    return build_batch_of_columns(found, metadata_schema, relation, "table", class_, positive, row_weights)
 
 
 def to_arrow_table(rows: Any) -> pa.Table:
@@ -137,7 +137,7 @@ def infer_attributes_and_weights(
     Returns
     -------
     found : by name, the attribute that a column becomes, and the column as `from_table` needs it; without the weights.
-    noted : the schema in `metadata`, or None.
+    metadata_schema : the schema in `metadata`, or None.
     row_weights : float64 (rows,); None if there is no column of weights, or all are 1.
     losses : a text for each thing that the conversion loses, as for `warn_of_losses`.
 
@@ -146,7 +146,7 @@ def infer_attributes_and_weights(
     FilterkitError : a column of `weights` or `kinds` does not exist, a weight is missing or not a number, a kind is
         unknown, or no attribute can hold a column.
     """
-    noted, noted_weights = read_schema_metadata(metadata)
+    metadata_schema, noted_weights = read_schema_metadata(metadata)
     names, row_weights = table.column_names, None
     if weights is not None and weights not in names:
         raise FilterkitError(f"there is no column {quoted(weights)} of weights{suggestion(weights, names)}")
@@ -160,7 +160,11 @@ def infer_attributes_and_weights(
             raise FilterkitError(f"there is no column {quoted(name)}{suggestion(name, names)}")
         if kind not in ("numeric", "nominal", "string"):
             raise FilterkitError(f"column {quoted(name)} cannot be {quoted(kind)}; say numeric, nominal or string")
-    strings = {a.name for a in noted.attributes if a.kind in ("string", "relational")} if noted is not None else ()
+    strings = (
+        {a.name for a in metadata_schema.attributes if a.kind in ("string", "relational")}
+        if metadata_schema is not None
+        else ()
+    )
     noted_kinds = {field.name: "string" for field in table.schema if field.name in strings and is_text_type(field.type)}
     kinds = noted_kinds | dict(kinds)
     found, others, inexact = {}, [], []
@@ -174,12 +178,12 @@ def infer_attributes_and_weights(
         if name not in kinds and has_inexact_integer(column):
             inexact.append(name)
             column = column.cast(pa.string())
-        found[name] = _infer_attribute(name, column, kinds.get(name), most)
+        found[name] = _infer_attribute_and_prepare_column(name, column, kinds.get(name), most)
     losses = [f"the categories of {named(others)} become texts"] if others else []
     losses += [f"the times of {named(those)} are now in UTC, not {zone}" for zone, those in zones.items()]
     if inexact:
         losses.append(f"the numbers of {named(inexact)} become texts, as float64 would round one; astype(float) does")
-    return found, noted, row_weights, losses
+    return found, metadata_schema, row_weights, losses
 
 
 def has_inexact_integer(column: Any) -> bool:
@@ -225,7 +229,7 @@ def check_column_names(names: Sequence[str]) -> None:
         raise FilterkitError(f"two columns are named {quoted(names[twins[0]])}; rename one of them")
 
 
-def _infer_attribute(name: str, column: Any, kind: str | None, most: int) -> tuple[Attribute, Any]:
+def _infer_attribute_and_prepare_column(name: str, column: Any, kind: str | None, most: int) -> tuple[Attribute, Any]:
     """Return the attribute that an Arrow column becomes, and the column in the form that `from_table` needs.
 
     `kind` is the kind that the attribute must have, None for any; `most` is that of `from_arrow`. Whether the values
@@ -283,7 +287,7 @@ def _read_weights(name: str, column: Any) -> np.ndarray | None:
 
 def build_batch_of_columns(
     found: dict[str, tuple[Attribute, Any]],
-    noted: Schema | None,
+    metadata_schema: Schema | None,
     relation: str | None,
     default: str,
     class_: str | int | None,
@@ -295,10 +299,11 @@ def build_batch_of_columns(
     Parameters
     ----------
     found : by name, the attribute that a column becomes, and the column, an Arrow column or `Entries`.
-    noted : the schema in the metadata, or None. The batch takes from it what columns cannot tell: whether X is sparse,
-        the formats of dates, the weights and scores of attributes and, if `class_` is None, the class and the labels.
-    relation : the name of the relation; None for that of `noted`, or `default` without `noted`.
-    class_, positive : as for `from_arrow`, with `noted` as the schema in the metadata.
+    metadata_schema : the schema in the metadata, or None. The batch takes from it what columns cannot tell: whether X
+        is sparse, the formats of dates, the weights and scores of attributes and, if `class_` is None, the class and
+        the labels.
+    relation : the name of the relation; None for that of `metadata_schema`, or `default` if that is None.
+    class_, positive : as for `from_arrow`, with `metadata_schema` as the schema in the metadata.
     weights : float64 (rows,), or None if all are 1.
 
     Raises
@@ -308,7 +313,7 @@ def build_batch_of_columns(
     """
     if not found:
         raise FilterkitError("the only column has the weights of the rows; add one for at least one attribute")
-    known = noted or Schema(default, ())
+    known = metadata_schema or Schema(default, ())
     before = {a.name: a for a in known.attributes}
     attributes = [_add_properties_of_metadata(each, column, before.get(name)) for name, (each, column) in found.items()]
     columns = [column for _, column in found.values()]
@@ -335,30 +340,30 @@ def build_batch_of_columns(
             words = convert_to_texts(columns[index]).unique().drop_null().to_pylist()
             attributes[index] = attributes[index]._replace(kind="nominal", values=tuple(words))
     batch = _convert_columns_to_batch(Schema(relation, attributes, index, positive), columns, weights)
-    if noted is not None:
-        batch = batch.in_form(noted.sparse)
-        batch = batch.replace(schema=batch.schema.replace(sparse=noted.sparse, zero=noted.zero))
+    if metadata_schema is not None:
+        batch = batch.in_form(metadata_schema.sparse)
+        batch = batch.replace(schema=batch.schema.replace(sparse=metadata_schema.sparse, zero=metadata_schema.zero))
     return change_targets(batch, batch.schema.replace(labels=labels)) if labels else batch
 
 
-def _add_properties_of_metadata(found: Attribute, column: Any, noted: Attribute | None) -> Attribute:
-    """Return the attribute `found`, inferred from a column, with weight, scores and date format of `noted`.
+def _add_properties_of_metadata(found: Attribute, column: Any, metadata_attribute: Attribute | None) -> Attribute:
+    """Return the attribute `found`, inferred from a column, with weight, scores and date format that metadata give it.
 
-    `noted` is the attribute of that name in the metadata. If it is None or of another kind, return `found`; but if
-    `noted` is relational and `found` is a string attribute, return `noted`. The date format stays that of `found` if
-    `column` has texts, if only one of the column and the noted format has a zone, or if that format would lose parts of
-    a time.
+    `metadata_attribute` is the attribute of that name in the metadata. If it is None or of another kind, return
+    `found`; but if it is relational and `found` is a string attribute, return `metadata_attribute`. The date format
+    stays that of `found` if `column` has texts, if only one of the column and the format in the metadata has a zone, or
+    if that format would lose parts of a time.
     """
-    if noted is not None and noted.kind == "relational" and found.kind == "string":
-        return noted
-    if noted is None or noted.kind != found.kind:
+    if metadata_attribute is not None and metadata_attribute.kind == "relational" and found.kind == "string":
+        return metadata_attribute
+    if metadata_attribute is None or metadata_attribute.kind != found.kind:
         return found
     if found.kind == "date" and pa.types.is_temporal(column.type):  # texts have dates of the format found
-        form, zone = DateFormat(noted.format), getattr(column.type, "tz", None)
+        form, zone = DateFormat(metadata_attribute.format), getattr(column.type, "tz", None)
         times, missing = read_dates(join_chunks(column.cast(pa.timestamp("ms", zone), safe=False)))
         if form.has_zone == (zone is not None) and not (times[~missing] % form.unit).any():
-            found = found._replace(format=noted.format)
-    return found._replace(weight=noted.weight, scores=noted.scores)
+            found = found._replace(format=metadata_attribute.format)
+    return found._replace(weight=metadata_attribute.weight, scores=metadata_attribute.scores)
 
 
 def _convert_columns_to_batch(schema: Schema, columns: list[Any], weights: np.ndarray | None) -> Batch:

@@ -150,7 +150,7 @@ class Attributes(Sequence[Attribute]):
         return np.array([function(form) for form in self.forms], dtype).take(self.codes)
 
     @property
-    def is_plain(self) -> np.ndarray:
+    def is_numeric_without_weight_or_scores(self) -> np.ndarray:
         """bool (n,): whether each attribute is numeric with weight 1 and no scores."""
         return self.map_forms(_PLAIN.__eq__, bool)
 

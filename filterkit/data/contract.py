@@ -123,7 +123,7 @@ def describe_wrong_rows(rows: Any) -> str:
 
 
 def check_output_batch(stage: Named, schema: Schema, out: Any, incoming: Batch) -> Batch:
-    """Check what a fitted stage made of the batch `incoming`; return it with X as `normalize_matrix` makes it.
+    """Check what a fitted stage made of the batch `incoming`; return it after `make_contiguous_or_drop_stored_zeros`.
 
     Raise PluginError if `out` does not fit `schema`, that of the fitted stage, has another number of rows than
     `incoming`, or has a weight that is negative or not finite although `incoming` has none. X must be sparse or dense
@@ -143,10 +143,10 @@ def check_output_batch(stage: Named, schema: Schema, out: Any, incoming: Batch) 
         pair = (incoming.row_weights, out.row_weights)
         if [bool(((weights >= 0) & (weights < np.inf)).all()) for weights in pair] == [True, False]:
             raise make_contract_error(stage, "a weight is negative or not finite; make each a number of at least 0")
-    return out if out._X is incoming._X else normalize_matrix(out)
+    return out if out._X is incoming._X else make_contiguous_or_drop_stored_zeros(out)
 
 
-def normalize_matrix(batch: Batch) -> Batch:
+def make_contiguous_or_drop_stored_zeros(batch: Batch) -> Batch:
     """Return the batch with a dense X in C order, or a sparse X without stored zeros; the same batch if X is so."""
     X = batch._X
     if isinstance(X, np.ndarray):
@@ -155,8 +155,8 @@ def normalize_matrix(batch: Batch) -> Batch:
     return batch if batch.csr.data.all() else batch.replace(X=batch.csr.without_zeros())
 
 
-def check_arranged_batches(stage: Named, arrange: Callable[[], Any], schema: Schema) -> Iterator[Batch]:
-    """Call `arrange` of a training stage, and yield its batches, with X as `normalize_matrix` makes it.
+def arrange_and_check_batches(stage: Named, arrange: Callable[[], Any], schema: Schema) -> Iterator[Batch]:
+    """Call `arrange` of a training stage; yield its batches with X as `make_contiguous_or_drop_stored_zeros` makes it.
 
     Raise PluginError if it does not return an iterable, or if a batch does not fit `schema`.
     """
@@ -167,22 +167,22 @@ def check_arranged_batches(stage: Named, arrange: Callable[[], Any], schema: Sch
         for batch in batches:
             if (fault := describe_batch_misfit(batch, schema)) is not None:
                 raise make_contract_error(stage, fault)
-            yield normalize_matrix(batch)
+            yield make_contiguous_or_drop_stored_zeros(batch)
 
 
 def check_batch(batch: Any) -> Batch:
-    """Check what a user passed as a batch; return it with X as `normalize_matrix` makes it.
+    """Check what a user passed as a batch; return it with X as `make_contiguous_or_drop_stored_zeros` makes it.
 
     Raise FilterkitError if it is no batch, or does not fit its schema.
     """
     fault = describe_batch_misfit(batch, getattr(batch, "schema", None))
     if fault is not None:
         raise FilterkitError(f"the batch does not fit its schema: {fault}")
-    return normalize_matrix(batch)
+    return make_contiguous_or_drop_stored_zeros(batch)
 
 
 def check_read_batches(form: Named, batches: Any) -> Iterator[Batch]:
-    """Yield the batches that `read` of a format returned, with X as `normalize_matrix` makes it.
+    """Yield the batches that `read` of a format returned, with X as `make_contiguous_or_drop_stored_zeros` makes it.
 
     Raise PluginError if they are not an iterable, or if one does not fit the schema of the first.
     """
@@ -193,7 +193,7 @@ def check_read_batches(form: Named, batches: Any) -> Iterator[Batch]:
         schema = schema or getattr(batch, "schema", None)
         if (fault := describe_batch_misfit(batch, schema)) is not None:
             raise make_contract_error(form, fault)
-        yield normalize_matrix(batch)
+        yield make_contiguous_or_drop_stored_zeros(batch)
 
 
 def check_state(stage: Named, state: Any, columns: int, method: str = "fit_columns") -> dict[str, Any]:
@@ -241,7 +241,9 @@ def check_output_attributes(stage: Named, attributes: Any, columns: int) -> Sequ
     return attributes
 
 
-def check_renewed_attributes(stage: Named, attributes: Any, schema: Schema, nominal: np.ndarray) -> Sequence[Attribute]:
+def check_attributes_keep_names_and_kinds(
+    stage: Named, attributes: Any, schema: Schema, nominal: np.ndarray
+) -> Sequence[Attribute]:
     """Check the attributes that `output_attributes` of a stage returned for the columns of `schema`, and return them.
 
     Raise PluginError unless there is one for each column of X, with its name, and nominal exactly where `nominal`, bool
@@ -308,7 +310,7 @@ def describe_batch_misfit(batch: Any, schema: Any, n_checked: int = _CHECKED) ->
             return f"{name} is a MaskedArray; fill it with NaN, or with -1 where it is codes of a class"
     return (
         _describe_matrix_misfit(batch, schema)
-        or _describe_misfit_beside_matrix(batch, schema)
+        or _describe_misfit_of_y_weights_or_passthrough(batch, schema)
         or _describe_code_misfit(batch, schema, n_checked)
     )
 
@@ -369,7 +371,7 @@ def find_csr_misfit(X: Csr, width: int) -> str | None:
     return None
 
 
-def _describe_misfit_beside_matrix(batch: Batch, schema: Schema) -> str | None:
+def _describe_misfit_of_y_weights_or_passthrough(batch: Batch, schema: Schema) -> str | None:
     """Return a message that says what is wrong with y, weights or passthrough of a batch; None if nothing is."""
     rows, y, weights, passthrough = len(batch), batch.y, batch.weights, batch.passthrough
     if (y is None) != (not schema.targets):

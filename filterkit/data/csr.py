@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from filterkit.data.ragged import compute_offsets, find_row_entries, list_row_numbers
+from filterkit.data.ragged import compute_offsets, find_indptr_and_entries_of_rows, list_row_numbers
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -116,7 +116,7 @@ class Csr(NamedTuple):
 
     def take(self, rows: np.ndarray) -> Csr:
         """Return the rows with these indices, int (n,), in this order; they may repeat."""
-        indptr, entries = find_row_entries(self.indptr, rows)
+        indptr, entries = find_indptr_and_entries_of_rows(self.indptr, rows)
         return Csr(self.data[entries], self.indices[entries], indptr.astype(np.int32), self.columns)
 
     def get_column(self, column: int) -> np.ndarray:

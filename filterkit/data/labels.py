@@ -59,12 +59,14 @@ def find_targets(
         if declaration is None:
             return find_class(attributes, class_), ()
         declared = int(declaration[1])
-        request = f"the relation's name asks for {abs(declared)} labels (-C {declared})"
-        return None, _list_label_positions(-declared, attributes, request)  # MEKA counts the other way round
+        error_prefix = f"the relation's name asks for {abs(declared)} labels (-C {declared})"
+        # MEKA counts the other way round.
+        return None, _list_last_positions_or_first_if_negative(-declared, attributes, error_prefix)
     if _NUMBER.fullmatch(str(labels)):
         digits = re.sub(r"\b0+(?=\d)", "", str(labels))
         count = int(digits[:19])  # a number with more digits is too large even when cut
-        return None, _list_label_positions(count, attributes, f"--labels {to_one_line(str(labels), 60)}")
+        error_prefix = f"--labels {to_one_line(str(labels), 60)}"
+        return None, _list_last_positions_or_first_if_negative(count, attributes, error_prefix)
     if isinstance(labels, str) and labels.lower().endswith(".xml"):
         return None, _find_labels_by_name(_read_label_names(labels), attributes)
     if isinstance(labels, str):
@@ -77,17 +79,19 @@ def find_targets(
     return None, _find_labels_by_name(listed, attributes)
 
 
-def _list_label_positions(count: int, attributes: Sequence[Attribute], request: str) -> tuple[int, ...]:
-    """Return the positions of the last `count` attributes or, if it is negative, the first ``-count``.
+def _list_last_positions_or_first_if_negative(
+    signed_count: int, attributes: Sequence[Attribute], error_prefix: str
+) -> tuple[int, ...]:
+    """Return the positions of the last `signed_count` attributes or, if it is negative, the first ``-signed_count``.
 
-    Raise UsageError if `count` is 0, and FilterkitError if there are fewer attributes. `request`, with which the
-    message begins, says who asks for the labels.
+    Raise UsageError if `signed_count` is 0, and FilterkitError if there are fewer attributes. `error_prefix`, with
+    which the message begins, says who asks for the labels.
     """
-    if not count:
-        raise UsageError(f"{request}: there must be at least one label")
-    if abs(count) > len(attributes):
-        raise FilterkitError(f"{request}, but there are only {len(attributes)} attributes")
-    return tuple(range(len(attributes)))[-count:] if count > 0 else tuple(range(-count))
+    if not signed_count:
+        raise UsageError(f"{error_prefix}: there must be at least one label")
+    if abs(signed_count) > len(attributes):
+        raise FilterkitError(f"{error_prefix}, but there are only {len(attributes)} attributes")
+    return tuple(range(len(attributes)))[-signed_count:] if signed_count > 0 else tuple(range(-signed_count))
 
 
 def _find_labels_by_name(names: Sequence[str], attributes: Sequence[Attribute]) -> tuple[int, ...]:

@@ -25,7 +25,7 @@ def expand_ranges(starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
     return np.repeat(starts - (ends - lengths), lengths) + np.arange(ends[-1] if len(ends) else 0)
 
 
-def find_row_entries(offsets: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def find_indptr_and_entries_of_rows(offsets: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Select `rows`, int (m,), from a matrix in CSR format; they may be in any order, and repeat.
 
     `offsets`, int (all rows + 1,), is the ``indptr`` of the matrix. Return two arrays: the ``indptr`` of the selected

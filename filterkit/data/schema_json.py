@@ -52,7 +52,7 @@ def attributes_to_json(attributes: Sequence[Attribute]) -> list[Any]:
     """Return attributes as a list that ``json`` can write: for each attribute, what `attribute_to_json` returns."""
     if isinstance(attributes, Attributes):
         found: list[Any] = list(attributes.names)
-        for position in np.flatnonzero(~attributes.is_plain).tolist():
+        for position in np.flatnonzero(~attributes.is_numeric_without_weight_or_scores).tolist():
             found[position] = attribute_to_json(attributes[position])
         return found
     return [attribute_to_json(each) for each in attributes]

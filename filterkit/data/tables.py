@@ -37,7 +37,7 @@ def from_table(
     weights : float64 (rows,) of the rows, or None.
     rounded : the names of attributes whose values are rounded if need be: numbers to float64, times to milliseconds.
         Texts of numbers are always rounded.
-    unseen : whether texts that are not among the labels get a negative code, which `drop_unseen_values` makes missing;
+    unseen : whether texts that are not among the labels get a negative code, for `make_unseen_labels_missing`;
         otherwise, they are errors.
 
     Raises
@@ -75,7 +75,7 @@ def from_table(
     return Batch(schema, _make_feature_matrix(table, schema, unseen), y, weights, other)
 
 
-def drop_unseen_values(batch: Batch) -> tuple[Batch, dict[str, np.ndarray]]:
+def make_unseen_labels_missing(batch: Batch) -> tuple[Batch, dict[str, np.ndarray]]:
     """Replace the negative codes of unknown labels, in a batch of `from_table` with `unseen`, by missing values.
 
     Return the new batch; and a dictionary from the name of each attribute that had unknown labels to the indices of

@@ -18,7 +18,7 @@ def declare_more_values(attributes: ManyOrFew, more: Mapping[int, Sequence[str]]
     return _replace_attributes(attributes, changed)
 
 
-def find_unknown_values(attributes: ManyOrFew, others: ManyOrFew) -> Iterator[tuple[int, str]]:
+def find_undeclared_labels(attributes: ManyOrFew, others: ManyOrFew) -> Iterator[tuple[int, str]]:
     """Yield (position, label) for each label of a nominal attribute that its counterpart in `others` does not declare.
 
     The counterpart is the attribute at the same position.
@@ -28,7 +28,7 @@ def find_unknown_values(attributes: ManyOrFew, others: ManyOrFew) -> Iterator[tu
         yield from ((i, value) for value in values if value not in known)
 
 
-def drop_unknown_values(attributes: ManyOrFew, like: Schema, sparse: bool) -> ManyOrFew:
+def drop_undeclared_labels(attributes: ManyOrFew, like: Schema, sparse: bool) -> ManyOrFew:
     """Return the attributes without labels that nominal attributes of the same names in `like` do not declare.
 
     The first label of each attribute stays if rows are `sparse`, because it is the value of rows that leave it out.

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-_OBJECTS = "OUT"  # the kinds of numpy's dtypes of objects and texts
+_OBJECT_AND_TEXT_KINDS = "OUT"  # the kinds of numpy's dtypes of objects and texts
 
 
 class Table(Protocol):
@@ -53,12 +53,12 @@ def convert_to_batch(rows: Any, incoming: Schema | None = None, most: int = MOST
     if not is_table(rows):
         raise FilterkitError(f"expected a batch or a data frame, found {describe_wrong_rows(rows)}")
     target = None if incoming is None else incoming.class_attribute
-    rows, names, convert = _choose_conversion(rows)
+    rows, names, convert = _read_names_and_choose_converter(rows)
     asked = None if target is None or target.name not in names else names.index(target.name) + 1
     return convert(rows, class_=asked, kinds=find_column_kinds(incoming, names), most=most)
 
 
-def _choose_conversion(rows: Any) -> tuple[Any, list[str], Callable[..., Batch]]:
+def _read_names_and_choose_converter(rows: Any) -> tuple[Any, list[str], Callable[..., Batch]]:
     """Return rows as a data frame of pandas or an Arrow table, its columns' names, and `from_pandas` or `from_arrow`.
 
     Raise FilterkitError if the rows are not of pandas, and Arrow cannot read them.
@@ -146,7 +146,7 @@ def read_name_and_texts(rows: Any, may_lack_texts: bool = False) -> tuple[str | 
     return (name if isinstance(name, str) else None), [None if text is None else str(text) for text in texts]
 
 
-def convert_unless_numeric(rows: Any, incoming: Schema | None = None) -> Batch | None:
+def convert_to_batch_unless_numeric(rows: Any, incoming: Schema | None = None) -> Batch | None:
     """Convert a table, or an array of objects or texts (rows, columns), to a batch without a class.
 
     Return None if all columns are numeric, and for any other `rows`, such as an array of floats. Columns become
@@ -157,7 +157,7 @@ def convert_unless_numeric(rows: Any, incoming: Schema | None = None) -> Batch |
     if isinstance(rows, np.ndarray):
         if rows.dtype.kind in "mM":
             raise FilterkitError(f"X has the type {rows.dtype}; make it numbers, or a data frame with dates")
-        if rows.ndim != 2 or rows.dtype.kind not in _OBJECTS:
+        if rows.ndim != 2 or rows.dtype.kind not in _OBJECT_AND_TEXT_KINDS:
             return None
         rows = _make_arrow_table(rows, [f"x{number}" for number in range(rows.shape[1])])
     if not is_table(rows) or not hasattr(rows, "shape") or len(rows.shape) != 2:
@@ -170,7 +170,7 @@ def convert_unless_numeric(rows: Any, incoming: Schema | None = None) -> Batch |
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConversionWarning)  # of a class and weights: a transformer has features alone
-        rows, names, convert = _choose_conversion(rows)
+        rows, names, convert = _read_names_and_choose_converter(rows)
         if hasattr(rows, "reset_index"):
             is_numeric = all(_is_numeric(column) for _, column in rows.items())
             rows = rows.reset_index(drop=True)
@@ -195,11 +195,11 @@ def name_columns_of_user_rows(rows: Any, names: Sequence[str], may_rename: bool)
     shape: Sequence[int] = getattr(rows, "shape", ())
     if len(shape) != 2 or shape[1] != len(names):
         return rows
-    if isinstance(rows, np.ndarray) and rows.dtype.kind in _OBJECTS:
+    if isinstance(rows, np.ndarray) and rows.dtype.kind in _OBJECT_AND_TEXT_KINDS:
         return _make_arrow_table(rows, names)
     if not may_rename or not is_table(rows):
         return rows
-    table, own_names, _ = _choose_conversion(rows)
+    table, own_names, _ = _read_names_and_choose_converter(rows)
     if set(own_names) == set(names):
         return rows
     return table.set_axis(names, axis=1) if hasattr(table, "set_axis") else table.rename_columns(names)

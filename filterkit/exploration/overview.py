@@ -44,7 +44,7 @@ def describe_table(overview: Overview) -> dict[str, Any]:
         "weight": float(overview.weight),
         "sparse": schema.sparse,
         "kinds": Counter(attribute.kind for attribute in schema.attributes),
-        "missing": int(overview.missing.sum() + overview.absent.sum()) + overview.unlabelled,
+        "missing": int(overview.missing.sum() + overview.passthrough_missing.sum()) + overview.unlabelled,
         "zeros": overview.share_of_zeros,
         "class": class_,
     }

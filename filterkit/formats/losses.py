@@ -21,7 +21,8 @@ def _describe_attribute_losses(kind: FileFormat, schema: Schema) -> list[str]:
     """
     if "kinds" not in kind.losses:
         return []
-    is_plain = getattr(schema.attributes, "is_plain", None)  # known at once of very many numeric attributes
+    # It is known at once of very many numeric attributes.
+    is_plain = getattr(schema.attributes, "is_numeric_without_weight_or_scores", None)
     has_weights = is_plain is None or not is_plain.all()
     weighted = [a.name for a in schema.attributes if a.weight != 1] if has_weights else []
     bags = [a.name for a in schema.passthrough if a.kind == "relational"]

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from filterkit.data.batch import Batch, empty
-from filterkit.data.contract import describe_batch_misfit, make_contract_error, normalize_matrix
+from filterkit.data.contract import describe_batch_misfit, make_contiguous_or_drop_stored_zeros, make_contract_error
 from filterkit.data.rearrangement import change_targets
 from filterkit.data.schema import Schema
 from filterkit.errors import FilterkitError, RowError, UsageError, make_file_error, to_one_line
@@ -156,15 +156,15 @@ class PartReader:
             with name_format_errors(self.kind, self.name):
                 parsed = self.parser(part)
             if self.unseen:
-                from filterkit.data.tables import drop_unseen_values
+                from filterkit.data.tables import make_unseen_labels_missing
 
-                batch, unseen = drop_unseen_values(parsed.batch)
+                batch, unseen = make_unseen_labels_missing(parsed.batch)
                 notes = [Note(UNSEEN, int(rows[0]) + 1, len(rows), attribute=each) for each, rows in unseen.items()]
                 parsed = parsed._replace(batch=batch, notes=(*parsed.notes, *notes))
             fault = describe_batch_misfit(parsed.batch, self.flat)
             if fault is not None:
                 raise make_contract_error(self.kind, fault, name=self.kind.title)
-            parsed = parsed._replace(batch=normalize_matrix(parsed.batch))
+            parsed = parsed._replace(batch=make_contiguous_or_drop_stored_zeros(parsed.batch))
         return parsed if self.schema is self.flat else parsed._replace(batch=change_targets(parsed.batch, self.schema))
 
 

@@ -15,17 +15,17 @@ from filterkit.data.attributes import Attribute, take_attributes
 from filterkit.data.batch import Batch
 from filterkit.data.contract import (
     blame_stage_for_errors,
+    check_attributes_keep_names_and_kinds,
     check_output_attributes,
     check_output_columns,
     check_output_nominal,
-    check_renewed_attributes,
     check_returned_numbers,
     check_state,
     describe_type,
     make_contract_error,
 )
 from filterkit.data.csr import Csr
-from filterkit.data.ragged import Ragged, find_row_entries, list_row_numbers
+from filterkit.data.ragged import Ragged, find_indptr_and_entries_of_rows, list_row_numbers
 from filterkit.data.schema import Schema
 from filterkit.data.schema_json import attributes_from_json, attributes_to_json
 from filterkit.errors import FilterkitError, StageError, quoted, to_one_line
@@ -234,7 +234,7 @@ class ColumnStage(SelectiveStage):
         def make_attributes() -> Sequence[Attribute]:
             with blame_stage_for_errors(self):
                 attributes = self.output_attributes(schema, state, columns, totals)
-            return check_renewed_attributes(self, attributes, schema, nominal)
+            return check_attributes_keep_names_and_kinds(self, attributes, schema, nominal)
 
         nominal = check_output_nominal(self, self.output_nominal(schema, state), schema.width)
         outgoing = schema.with_renewed_features(make_attributes, nominal, **self._choose_zero_and_sparse(schema))
@@ -440,7 +440,7 @@ class FittedColumns(Fitted):
             return batch.replace(schema=self.schema, X=np.ascontiguousarray(image.reshape(width, rows).T))
         values, columns, indptr = batch.csr.data, batch.csr.indices.astype(np.int64), batch.csr.indptr
         if not self._is_one_to_one:  # each entry becomes one entry in each outgoing column of its column
-            offsets, made = find_row_entries(self._first, columns)
+            offsets, made = find_indptr_and_entries_of_rows(self._first, columns)
             values, columns, indptr = np.repeat(values, np.diff(offsets)), made, offsets[indptr]
         image = self._transform_values(
             values, columns, lambda at: batch.start + int(np.searchsorted(indptr, at, side="right")) - 1
@@ -464,7 +464,7 @@ class FittedColumns(Fitted):
         full = table if self.schema.zero else table.with_zeros()
         outputs = table.columns
         if not self._is_one_to_one:
-            _, outputs = find_row_entries(self._first, table.columns)
+            _, outputs = find_indptr_and_entries_of_rows(self._first, table.columns)
             full = full.only(np.searchsorted(table.columns, self.columns[outputs]))
         output, values, parts = full.column_of_cell, full.values, full.cell_parts
         gaps = np.flatnonzero(full.missing_rows)

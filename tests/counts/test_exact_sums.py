@@ -34,7 +34,7 @@ def sums_of(values):
 def value(sums):
     """The one sum as a fraction."""
     (whole,) = sums.compute_integers()
-    return whole * Fraction(2) ** (BITS * int(sums.values[0]) - UNIT_BITS)
+    return whole * Fraction(2) ** (BITS * int(sums.column_exponents[0]) - UNIT_BITS)
 
 
 def exponent_and_scale_of(values):

@@ -99,7 +99,7 @@ def test_questions_about_all_attributes_are_answered_at_once(some):
     assert list(attributes.names) == [a.name for a in some]
     schema = Schema("r", [a._replace(name=str(i)) for i, a in enumerate(some)])
     assert schema.label_counts.tolist() == [len(a.values) for a in schema.features]
-    assert attributes.is_plain.tolist() == [a == Attribute(a.name) for a in some]
+    assert attributes.is_numeric_without_weight_or_scores.tolist() == [a == Attribute(a.name) for a in some]
 
 
 # ---- in a schema ---------------------------------------------------------------------------------

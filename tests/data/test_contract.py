@@ -27,7 +27,7 @@ from filterkit import (
     errors,
 )
 from filterkit.data.contract import (
-    check_arranged_batches,
+    arrange_and_check_batches,
     check_batch,
     check_output_batch,
     check_read_batches,
@@ -353,7 +353,7 @@ def let_in(batch):
     yield check_batch(batch)
     yield check_output_batch(stage, batch.schema, batch, batch.replace(X=batch.X.copy()))
     yield from check_read_batches(Format("F", (".f",)), iter([batch]))
-    yield from check_arranged_batches(stage, lambda: [batch], batch.schema)
+    yield from arrange_and_check_batches(stage, lambda: [batch], batch.schema)
 
 
 def test_an_x_in_another_order_is_copied_to_c_order_wherever_batches_come_in():

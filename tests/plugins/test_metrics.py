@@ -168,7 +168,7 @@ def test_distinct_pairs_of_counts_are_those_of_the_thresholds(rows, weight):
     thresholds = Thresholds(ContingencyTable.of(batch, np.arange(3), True, "test"))
     tp, fp, pair, pos, neg = thresholds.count_against_rest(1)
     assert (pos, neg) == (weights[batch.y == 1].sum(), weights[batch.y == 0].sum())
-    np.testing.assert_array_equal(np.column_stack([tp, fp])[pair], thresholds.selected[:, ::-1])
+    np.testing.assert_array_equal(np.column_stack([tp, fp])[pair], thresholds.selected_class_weights[:, ::-1])
     assert weight < 1 or len(set(zip(tp.tolist(), fp.tolist(), strict=True))) == len(tp)
 
 
