@@ -6,7 +6,7 @@ import numpy as np
 import pandas
 import pytest
 import scipy.sparse
-from agreement import sample
+from agreement import sample, transformed
 from command import python_output
 from sklearn.base import clone
 from sklearn.datasets import load_iris
@@ -53,6 +53,14 @@ CHAINS = ("", "shape bns l2", "class last", "set x0=1")
 def test_estimators_pass_the_checks_of_scikit_learn(estimator, failing):
     done = check_estimator(estimator, expected_failed_checks=failing, on_skip=None)
     assert {each["check_name"] for each in done if each["status"] == "xfail"} - OLDER == set(failing) - OLDER
+
+
+def test_the_output_for_two_classes_equals_that_of_the_chain():
+    batch = sample("breast-cancer")
+    out = ChainTransformer("shape bns l2", positive="malignant").fit(batch.X, batch.labels()).transform(batch.X)
+    positive = sample("breast-cancer", positive="malignant")
+    expected = transformed("shape bns l2", positive).X
+    np.testing.assert_array_equal(out, expected)
 
 
 def test_fit_transform_gives_cross_fitted_training_rows():

@@ -44,6 +44,12 @@ def rows(text):
     return text.partition("@data\n")[2]
 
 
+def test_options_that_are_not_given_have_the_values_of_the_file():
+    done = output("--defaults my.toml ../iris.arff shape bns select")
+    said = output("--precision 3 --class last ../iris.arff shape --neighbors 3 bns select --top 2")
+    assert rows(done) == rows(said)
+
+
 def test_a_given_option_wins_and_the_recorded_command_gives_the_same_bytes(monkeypatch):
     done = output("--defaults my.toml --precision 5 ../iris.arff shape --neighbors 15 bns select")
     recorded = comment(done)

@@ -70,6 +70,12 @@ def test_a_forked_command_equals_one_started_anew(line, monkeypatch):
     assert (forked.returncode, forked.stdout, forked.stderr) == (anew.returncode, anew.stdout, anew.stderr)
 
 
+def test_the_package_runs_as_a_module():
+    words = [sys.executable, "-m", "filterkit", IRIS, "l2"]
+    module = subprocess.run(words, capture_output=True, text=True, check=True)
+    assert (module.stdout, module.stderr) == (output("../iris.arff l2"), "")
+
+
 # Outputs
 
 
@@ -87,6 +93,18 @@ def test_sparse_and_dense_output_hold_the_same_values():
 
 def test_precision_rounds_to_significant_digits():
     assert output("--precision 3 ../iris.arff l2").splitlines()[-2] == "0.69,0.351,0.597,0.211,virginica"
+
+
+def test_same_bytes_for_any_block_size_jobs_and_memory():
+    """The first string of a sparse row comes last in one of the files."""
+    rows = "".join(f"{{0 {number}}}\n" for number in range(1, 300))
+    Path("late.arff").write_text(f"@relation r\n@attribute a numeric\n@attribute s string\n@data\n{rows}{{1 x}}\n")
+    for words in ("../mixed-sparse.arff shape bns l2", "late.arff l2"):
+        one, *others = (
+            output(f"{options} {words}")
+            for options in ("--jobs 1", "--jobs 2 --block-size 1", "--jobs 2 --block-size 1kB --memory 1kB")
+        )
+        assert others == [one, one] and "@data" in one
 
 
 # Help and lists
@@ -183,6 +201,7 @@ OTHERS = [
     ("--unseen extend --test x y ../iris.arff", "--unseen extend cannot be combined with --test"),
 ]
 ERRORS = [
+    ("nofile.arff l2", "nofile.arff: No such file or directory"),
     ("-c 9 ../iris.arff bns", "--class 9: the attributes are numbered from 1 to 5"),
     ("--encoding utf-16 ../iris.arff", "tream does not start with BOM)"),
 ]
@@ -199,6 +218,11 @@ def test_a_mistake_is_reported_on_one_line(line, message):
 @pytest.mark.parametrize(("line", "message"), ERRORS)
 def test_an_error_is_reported_on_one_line(line, message):
     assert message in refusal(line, status=1)
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full here")
+def test_a_full_disk_is_named():
+    assert refusal("-o /dev/full ../iris.arff l2", status=1) == "/dev/full: No space left on device"
 
 
 @pytest.mark.posix

@@ -72,6 +72,16 @@ def test_the_last_comment_counts_rows_written_and_read(chain, last):
     assert output(f"--jobs 2 --block-size 64 ../iris.arff {chain}").splitlines()[-1] == last
 
 
+def test_comments_of_earlier_commands_are_kept():
+    made = shell("filterkit ../iris.arff head 100 | filterkit --class 5 - l2 | filterkit - head 3")
+    assert [line for line in made.splitlines() if line.startswith("%")] == [
+        "% filterkit 0.1.0: ../iris.arff head 100",
+        "% filterkit 0.1.0: --class 5 - l2",
+        "% filterkit 0.1.0: - head 3",
+        "% 3 rows",
+    ]
+
+
 def test_a_chain_can_be_read_from_a_file():
     Path("my.chain").write_text(
         "# shaping\nshape --neighbors 3  # few\n\nrename --find 'petal ' --replace 'p '\nbns l2\n"

@@ -33,6 +33,10 @@ def end(_):
     os.kill(os.getpid(), signal.SIGKILL)
 
 
+def fail(number):
+    raise FilterkitError(f"{number} is wrong")
+
+
 class Unpicklable(Exception):
     def __init__(self, one, other):
         super().__init__(f"{one} and {other}")
@@ -83,7 +87,9 @@ def test_items_that_wait_when_a_map_ends_early_are_never_begun(quick_processes, 
         assert len(list(tmp_path.iterdir())) < 10
 
 
-def test_an_error_in_a_process_that_cannot_be_pickled_is_told(engine):
+def test_an_error_in_a_process_is_raised(engine):
+    with pytest.raises(FilterkitError, match="is wrong"):
+        list(engine.map(fail, range(3)))
     with pytest.raises(RuntimeError, match="Unpicklable: this and that"):
         list(engine.map(fail_oddly, range(3)))
     assert list(engine.map(abs, [-1])) == [1]
