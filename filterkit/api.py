@@ -16,7 +16,7 @@ from filterkit.files.output import open_output
 from filterkit.files.part_names import parse_part_names
 from filterkit.files.paths import AnyPath, convert_path_to_text
 from filterkit.formats.base import FileFormat, Opening
-from filterkit.formats.output import Form, RowWriter
+from filterkit.formats.output import OutputForm, RowWriter
 from filterkit.formats.reader import Reader
 from filterkit.progress import ReadingProgress, in_notebook
 from filterkit.stages.base import Rows
@@ -160,7 +160,7 @@ def write(
         )
     stream = chain_batches([first], stream)
     is_sparse = first.sparse if sparse is None else sparse
-    form = Form(kind, first.schema, is_sparse, precision, comments=tuple(comments))
+    form = OutputForm(kind, first.schema, is_sparse, precision, comments=tuple(comments))
     names = parse_part_names(file_path)
     if names is not None:
         from filterkit.formats.parts import write_batches_as_parts
@@ -193,7 +193,7 @@ def tee(rows: Rows, path: AnyPath, format: str | None = None) -> Iterator[Batch]
     """
     file_path = convert_path_to_text(path)
     check_output_format(file_path, format, "tee")
-    writer = RowWriter(Form(_find_output_format(file_path, format), rows.schema, rows.schema.sparse))
+    writer = RowWriter(OutputForm(_find_output_format(file_path, format), rows.schema, rows.schema.sparse))
     with open_output(file_path, ignore_broken_pipe=True) as out:
         yield from writer.write_and_yield_batches(out, rows)
 

@@ -229,8 +229,8 @@ class ColumnarTable(Table):
         if self._weights is not None and self._weights not in names:
             raise UsageError(f"{form.name}: no column {quoted(self._weights)}{suggestion(self._weights, names)}")
         names = [name for name in names if name != self._weights]
-        self._pairs = (groups.schema.metadata or {}).get(_SPARSE, b"").decode("utf-8", "replace")
-        is_sparse = schema is not None and self._pairs in groups.schema.names
+        self._pairs_column = (groups.schema.metadata or {}).get(_SPARSE, b"").decode("utf-8", "replace")
+        is_sparse = schema is not None and self._pairs_column in groups.schema.names
         noted = () if schema is None else schema.attributes
         if is_sparse:
             if skipped:
@@ -239,7 +239,7 @@ class ColumnarTable(Table):
                 )
             self._rows = _SPARSE_ROWS if opening.block_size is None else max(opening.block_size >> 10, 1)
         else:
-            self._pairs = ""
+            self._pairs_column = ""
             rows = max((opening.block_size or _PART) // (8 * max(len(names), 1)), 1)
             self._rows = rows if opening.block_size else min(max(rows, 256), 1 << 16)
             noted = tuple(a for a in noted if a.name not in left_out)
@@ -381,7 +381,9 @@ class ColumnarTable(Table):
         return (GroupPart(path, self._path, *bounds) for bounds in pairwise([*firsts, len(sizes)]))
 
     def parser(self, schema: Schema) -> Callable[[Any], Parsed]:
-        return GroupParser(schema, self._columns, self._weights, self._pairs, self._form, self._rounded, self._unseen)
+        return GroupParser(
+            schema, self._columns, self._weights, self._pairs_column, self._form, self._rounded, self._unseen
+        )
 
 
 def _read_pandas_metadata(schema: pa.Schema) -> tuple[set[str], set[str]]:
@@ -447,7 +449,7 @@ class GroupParser:
     schema : the schema of the batches.
     columns : the names of the columns to read, including those of the weights and pairs.
     weights : the name of the column of weights; None if there is none.
-    pairs : the name of the column with the pairs of sparse rows; "" if rows are dense.
+    pairs_column : the name of the column with the pairs of sparse rows; "" if rows are dense.
     form : the format.
     rounded : the names of the columns whose values may be rounded.
     unseen : whether labels that `schema` does not declare become missing; else they are errors.
@@ -456,7 +458,7 @@ class GroupParser:
     schema: Schema
     columns: list[str]
     weights: str | None
-    pairs: str
+    pairs_column: str
     form: Columnar
     rounded: set[str]
     unseen: bool
@@ -482,8 +484,10 @@ class GroupParser:
             if (weights != weights).any():
                 raise FilterkitError(f"a weight in column {quoted(self.weights)} is missing; fill it with 1")
             table = table.drop_columns([self.weights])
-        if self.pairs:
-            return Parsed(convert_table_of_pairs_to_batch(table, self.schema, self.pairs).replace(weights=weights))
+        if self.pairs_column:
+            return Parsed(
+                convert_table_of_pairs_to_batch(table, self.schema, self.pairs_column).replace(weights=weights)
+            )
         try:
             return Parsed(from_table(table, self.schema, weights, self.rounded, self.unseen))
         except UnknownLabel as error:
@@ -497,25 +501,25 @@ class GroupParser:
             raise RowError(f"{error.message}{how}{self.form.advise_leaving_out(name)}", attribute=name) from None
 
 
-def convert_table_of_pairs_to_batch(table: pa.Table, schema: Schema, pairs: str) -> Batch:
+def convert_table_of_pairs_to_batch(table: pa.Table, schema: Schema, pairs_column: str) -> Batch:
     """Convert a table as `convert_batch_to_table_of_pairs` returns it to a sparse batch without weights.
 
-    `schema` is that of the written batch, but may have another class. `pairs` is the name of the column with the pairs.
-    Raise FilterkitError if a pair has an index beyond the attributes.
+    `schema` is that of the written batch, but may have another class. `pairs_column` is the name of the column with the
+    pairs. Raise FilterkitError if a pair has an index beyond the attributes.
     """
     import numpy as np
 
     from filterkit.plugin import from_entries, from_table, view_numbers
 
-    rows, lists = table.num_rows, table.column(pairs).combine_chunks()
+    rows, lists = table.num_rows, table.column(pairs_column).combine_chunks()
     lists = lists.chunk(0) if hasattr(lists, "chunk") else lists
     row = np.repeat(np.arange(rows), np.diff(view_numbers(lists.offsets)))
     entries = lists.flatten()
     position, value = view_numbers(entries.field(0)).astype(np.int64), view_numbers(entries.field(1))
     if ((position < 0) | (position >= len(schema.attributes))).any():
-        raise FilterkitError(f"column {quoted(pairs)} has an index beyond the attributes; the file is damaged")
+        raise FilterkitError(f"column {quoted(pairs_column)} has an index beyond the attributes; the file is damaged")
     positions = {a.name: i for i, a in enumerate(schema.attributes)} if table.num_columns > 1 else {}
-    apart = sorted(positions[name] for name in table.column_names if name != pairs)
+    apart = sorted(positions[name] for name in table.column_names if name != pairs_column)
     others = Schema(schema.relation, [schema.attributes[i] for i in apart])
     passthrough = None
     if apart:
@@ -527,28 +531,28 @@ def convert_table_of_pairs_to_batch(table: pa.Table, schema: Schema, pairs: str)
     return from_entries(schema, row, position, value, rows, passthrough)
 
 
-def convert_batch_to_table(pairs: str, batch: Batch) -> Any:
+def convert_batch_to_table_or_keep_sparse(pairs_column: str, batch: Batch) -> Any:
     """Convert a batch to an Arrow table whose last column, "", has the weights of rows, or nulls if they have none.
 
-    `pairs` is the name of the column of `convert_batch_to_table_of_pairs`. If it is "", the table has a column for each
-    attribute; then a sparse batch is returned unchanged, because it may be too large to be made dense at once.
+    `pairs_column` is the name of the column of `convert_batch_to_table_of_pairs`. If it is "", the table has a column
+    for each attribute; then a sparse batch is returned unchanged, because it may be too large to be made dense at once.
     """
     import pyarrow as pa
 
     from filterkit.plugin import to_table
 
-    if batch.sparse and not pairs:
+    if batch.sparse and not pairs_column:
         return batch
-    table = convert_batch_to_table_of_pairs(pairs, batch) if pairs else to_table(batch)
+    table = convert_batch_to_table_of_pairs(pairs_column, batch) if pairs_column else to_table(batch)
     weights = pa.nulls(len(batch), pa.float64()) if batch.weights is None else pa.array(batch.weights)
     return table.append_column("", weights)
 
 
-def convert_batch_to_table_of_pairs(name: str, batch: Batch) -> pa.Table:
-    """Convert a batch to an Arrow table whose last column, `name`, has a list of pairs in each row: the non-zeros of X.
+def convert_batch_to_table_of_pairs(pairs_column: str, batch: Batch) -> pa.Table:
+    """Convert a batch to an Arrow table whose last column, `pairs_column`, has a list of pairs in each row.
 
-    A pair is the position of an attribute, int32, and its value, float64. Before this column there is one for the
-    class, and one for each string, date and bag. The weights of rows are lost.
+    The pairs are the non-zeros of X: the position of an attribute, int32, and its value, float64. Before this column
+    there is one for the class, and one for each string, date and bag. The weights of rows are lost.
     """
     import numpy as np
     import pyarrow as pa
@@ -563,9 +567,9 @@ def convert_batch_to_table_of_pairs(name: str, batch: Batch) -> pa.Table:
     class_index = None if target is None else apart.index(target)
     others = Schema(schema.relation, [schema.attributes[i] for i in apart], class_index)
     if not apart:
-        return pa.table({name: lists})
+        return pa.table({pairs_column: lists})
     columns = to_table(Batch(others, np.empty((len(batch), 0)), batch.y, None, batch.passthrough))
-    return columns.append_column(name, lists)
+    return columns.append_column(pairs_column, lists)
 
 
 class ColumnarWriter(Writer):
@@ -583,17 +587,17 @@ class ColumnarWriter(Writer):
             raise UsageError(f"an attribute is called {quoted(form.weights)}; choose another name for the weights")
         self._form, self._named = form, form.weights
         self._group = min(max(_GROUP // (8 * len(schema.attributes)), 128), 1 << 17)  # rows
-        self._pairs = ""  # the name of the column of pairs, if there is one
+        self._pairs_column = ""  # the name of the column of pairs, if there is one
         if schema.sparse and schema.width > form.wide:
-            self._group, self._pairs = _SPARSE_ROWS, "features"
-            while self._pairs in schema.names or self._pairs == form.weights:
-                self._pairs += "_"
-        self._waiting: list[Any] = []  # tables of `convert_batch_to_table`
+            self._group, self._pairs_column = _SPARSE_ROWS, "features"
+            while self._pairs_column in schema.names or self._pairs_column == form.weights:
+                self._pairs_column += "_"
+        self._waiting: list[Any] = []  # tables of `convert_batch_to_table_or_keep_sparse`
         self._rows = 0
         self._sink: Any = None
 
     def converter(self) -> Callable[[Batch], Any]:
-        return partial(convert_batch_to_table, self._pairs)
+        return partial(convert_batch_to_table_or_keep_sparse, self._pairs_column)
 
     def write(self, out: IO[bytes], piece: Any) -> None:
         # Sparse rows are large once they are dense.
@@ -621,14 +625,14 @@ class ColumnarWriter(Writer):
         if self._sink is None:  # whether the first rows have weights decides whether there is a column for them
             if self._named is None and has_weights:
                 self._named = "weight"
-                while self._named in self.schema.names or self._named == self._pairs:
+                while self._named in self.schema.names or self._named == self._pairs_column:
                     self._named += "_"
             fields = list(group.schema)
             if self._named is not None:
                 fields.append(pa.field(self._named, pa.float64()))
             metadata = make_schema_metadata(self.schema, self._named)
-            if self._pairs:
-                metadata |= {_SPARSE: self._pairs.encode()}
+            if self._pairs_column:
+                metadata |= {_SPARSE: self._pairs_column.encode()}
             self._schema = pa.schema(fields, metadata=metadata)
             self._sink = self._form.open_table_writer(out, self._schema)
         if has_weights and self._named is None:

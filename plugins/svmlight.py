@@ -140,7 +140,7 @@ def _drop_comments_and_extra_blanks(text: bytes) -> bytes:
 
 
 class LibsvmTable(TextTable):
-    """An opened LIBSVM file; `position` is the index of the class in `attributes`.
+    """An opened LIBSVM file; `class_position` is the index of the class in `attributes`.
 
     `file` is what `Opening.local` has returned. It is read instead of the input, and closed with the table; None to
     read the input.
@@ -153,13 +153,13 @@ class LibsvmTable(TextTable):
         form: Libsvm,
         opening: Opening,
         attributes: Sequence[Attribute],
-        position: int,
+        class_position: int,
         file: IO[bytes] | None = None,
     ) -> None:
         source = opening.text(None if file is None else file.name)
         super().__init__(relation_of(opening.path), attributes, source, size=opening.block_size)
-        self._form, self._opening, self._class_position, self._file = form, opening, position, file
-        self.class_ = attributes[position].name
+        self._form, self._opening, self._class_position, self._file = form, opening, class_position, file
+        self.class_ = attributes[class_position].name
 
     def stretches(self, jobs: int) -> Iterator[Any] | None:
         is_copy = self._source.path != self._opening.path  # which only this machine has
@@ -177,25 +177,25 @@ class LibsvmTable(TextTable):
 class LibsvmParser(TextParser):
     """Parses blocks of libsvm to batches.
 
-    `base` is the index that the file has for the first attribute, 0 or 1. `position` is where the class is among the
-    attributes of the schema, from 0. Raise FilterkitError if an attribute is neither numeric nor nominal.
+    `base` is the index that the file has for the first attribute, 0 or 1. `class_position` is where the class is among
+    the attributes of the schema, from 0. Raise FilterkitError if an attribute is neither numeric nor nominal.
     """
 
-    def __init__(self, schema: Schema, opening: Opening, base: int, position: int) -> None:
+    def __init__(self, schema: Schema, opening: Opening, base: int, class_position: int) -> None:
         super().__init__(schema, opening.rejects)
         self.base = base
         self.is_open = opening.like is not None  # so pairs of higher indices than there are attributes are left out
         self.unseen = opening.unseen and schema.class_index is not None
         attributes = schema.attributes
-        self.position, self.others = position, np.delete(np.arange(len(attributes)), position)
-        numbers = {position, *schema.feature_indices.tolist()}
+        self.class_position, self.others = class_position, np.delete(np.arange(len(attributes)), class_position)
+        numbers = {class_position, *schema.feature_indices.tolist()}
         textual = next((a.name for i, a in enumerate(attributes) if i not in numbers), None)
         if textual is not None:
             raise FilterkitError(
                 f"LIBSVM holds only numbers, but attribute {quoted(textual)} is of another type; read another format"
             )
-        self.is_nominal = attributes[position].kind == "nominal"
-        self.values = np.array(_choose_label_numbers(attributes[position].values)) + 0.0  # so that -0 is 0
+        self.is_nominal = attributes[class_position].kind == "nominal"
+        self.values = np.array(_choose_label_numbers(attributes[class_position].values)) + 0.0  # so that -0 is 0
 
     def parse(self, text: bytes) -> Batch:
         """Parse lines of libsvm to a batch; raise RowError or ValueError if one of them cannot be read."""
@@ -233,7 +233,7 @@ class LibsvmParser(TextParser):
             row, column, values = row[~beyond], column[~beyond], values[~beyond]
         y = self._encode_class_numbers(labels) if self.is_nominal else labels
         rows = np.concatenate([row, np.arange(n_rows)])
-        positions = np.concatenate([self.others[column], np.full(n_rows, self.position)])
+        positions = np.concatenate([self.others[column], np.full(n_rows, self.class_position)])
         from filterkit.plugin import from_entries  # which imports pyarrow; lists of formats do not need it
 
         return from_entries(self.schema, rows, positions, np.concatenate([values, y]), n_rows)

@@ -183,8 +183,8 @@ class XrffDocument:
         self._is_over = False
         self._declared: list[Attribute] = []
 
-    def read_and_parse(self, least: int) -> bool:
-        """Read and parse about `least` bytes of the document, or more in a long tag; return whether more may come.
+    def read_and_parse(self, n_bytes: int) -> bool:
+        """Read and parse about `n_bytes` bytes of the document, or more in a long tag; return whether more may come.
 
         Parsed declarations and rows go to the attributes of this object. Raise RowError if the document is not
         well-formed XML or not XRFF, or if a tag or row is too long.
@@ -192,7 +192,7 @@ class XrffDocument:
         if self._is_over:
             return False
         # The parser reads an unfinished tag from its beginning with each piece, so pieces grow with it.
-        text = self._source.read(max(least, min(self._unfinished, _LONGEST_TAG + 1 - self._unfinished)))
+        text = self._source.read(max(n_bytes, min(self._unfinished, _LONGEST_TAG + 1 - self._unfinished)))
         self._is_over = not text
         self._n_read += len(text)
         try:
@@ -355,7 +355,7 @@ def _read_text(element: Element) -> str:
 # Writing
 
 # What XML cannot hold, and what has to be written otherwise.
-_IMPOSSIBLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+_FORBIDDEN_CHARACTER = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _ESCAPES = str.maketrans(
     {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "\r": "&#13;", "\n": "&#10;", "\t": "&#9;"}
 )
@@ -364,7 +364,7 @@ _BETWEEN, _MISSING = "\x01", "\x02"  # stand between numbers, and for missing on
 
 def escape_xml(text: str) -> str:
     """Return a text with the special characters of XML escaped; raise FilterkitError if XML cannot hold it."""
-    impossible = _IMPOSSIBLE.search(text)
+    impossible = _FORBIDDEN_CHARACTER.search(text)
     if impossible is not None:
         raise FilterkitError(
             f"XRFF cannot hold the character U+{ord(impossible[0]):04X}, as in {quoted(text)}; write another format"
@@ -372,13 +372,13 @@ def escape_xml(text: str) -> str:
     return text.translate(_ESCAPES)
 
 
-def make_element(tag: str, text: str, begin: str = "") -> str:
-    """Return an XML element with a text inside, which is escaped; `begin` is its attributes, such as `` name="a"``.
+def make_element(tag: str, text: str, xml_attributes: str = "") -> str:
+    """Return an XML element with a text inside, which is escaped; `xml_attributes` are such as `` name="a"``.
 
     Raise FilterkitError if XML cannot hold the text.
     """
     space = "" if text == text.strip() else ' xml:space="preserve"'
-    return f"<{tag}{begin}{space}>{escape_xml(text)}</{tag}>"
+    return f"<{tag}{xml_attributes}{space}>{escape_xml(text)}</{tag}>"
 
 
 class XrffWriter(Writer):
@@ -496,19 +496,19 @@ def make_row_start_tag(weight: float, is_sparse: bool = False) -> str:
 _get_date_format = lru_cache(DateFormat)
 
 
-def make_value_element(value: Any, attribute: Attribute, begin: str = "") -> str:
+def make_value_element(value: Any, attribute: Attribute, xml_attributes: str = "") -> str:
     """Return the XML element of a value of an attribute; None and NaN are missing.
 
     `value` is a float, the index of a label, the milliseconds of a date since 1970, a string, or the rows of a bag as
-    ARFF. `begin` is the element's attributes, such as `` index="1"``. Raise FilterkitError if the format of a date
-    loses a part of it, or if XML cannot hold a character.
+    ARFF. `xml_attributes` is the element's attributes, such as `` index="1"``. Raise FilterkitError if the format of a
+    date loses a part of it, or if XML cannot hold a character.
     """
     if value is None or value != value:
-        return f'<value{begin} missing="yes"/>'
+        return f'<value{xml_attributes} missing="yes"/>'
     if attribute.kind == "numeric":
-        return f"<value{begin}>{format_number(value)}</value>"
+        return f"<value{xml_attributes}>{format_number(value)}</value>"
     if attribute.kind == "relational":
-        return f"<value{begin}>{make_bag_element(value, attribute)}</value>"
+        return f"<value{xml_attributes}>{make_bag_element(value, attribute)}</value>"
     text = value
     if attribute.kind == "nominal":
         text = attribute.values[int(value)]
@@ -520,7 +520,7 @@ def make_value_element(value: Any, attribute: Attribute, begin: str = "") -> str
                 f"attribute {quoted(attribute.name)}: its date format {quoted(attribute.format)} would lose a part of "
                 f"a date; give it one such as {_DATE}.SSS"
             )
-    return make_element("value", text, begin)
+    return make_element("value", text, xml_attributes)
 
 
 def make_bag_element(text: str, attribute: Attribute) -> str:
@@ -532,8 +532,8 @@ def make_bag_element(text: str, attribute: Attribute) -> str:
     for row in parse_bag(text, attribute):
         found.append(make_row_start_tag(row.weight, row.sparse))
         for position, value in row.values.items():
-            begin = f' index="{position + 1}"' if row.sparse else ""
-            found.append(make_value_element(value, attribute.attributes[position], begin))
+            xml_attributes = f' index="{position + 1}"' if row.sparse else ""
+            found.append(make_value_element(value, attribute.attributes[position], xml_attributes))
         found.append("</instance>")
     return "".join([*found, "</instances>"])
 

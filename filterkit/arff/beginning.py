@@ -8,7 +8,7 @@ from filterkit.arff.header import Header, HeaderPieces, parse_header, skip_separ
 from filterkit.errors import ArffError, RowError
 from filterkit.files.contents import describe_non_text
 from filterkit.files.endings import find_other_format
-from filterkit.files.lines import Lines, count_lines
+from filterkit.files.lines import WholeLinePieces, count_lines
 from filterkit.files.source import Source
 from filterkit.formats.base import Opening
 from filterkit.formats.text import BLOCK_SIZE
@@ -17,16 +17,16 @@ _NO_ROWS = re.compile(rb"(?:[\x00-\x20]++|%[^\r\n]*+)*+")  # commas alone are a 
 _LEAST_READ = 4096  # bytes that are read at once before the first row
 
 
-def read_header(source: Source, opening: Opening, text: bytes = b"") -> tuple[Header, int, bytes]:
-    """Read the header of an ARFF file; `text` is what has been read from the source already, b"" for nothing.
+def read_header(source: Source, opening: Opening, already_read: bytes = b"") -> tuple[Header, int, bytes]:
+    """Read the header of an ARFF file; `already_read` is what has been read from the source already, b"" for nothing.
 
     Return the header, the number of the ``@data`` line, and as much of the text after ``@data`` as has been read. If
     `opening.lenient`, correct declarations that Weka refuses. Close the source and raise RowError if there is no valid
     header, or if a line is longer than 256 MB.
     """
     size = max(opening.block_size or BLOCK_SIZE, _LEAST_READ)
-    text = text or source.read(size)
-    lines = Lines(source, text, size)
+    text = already_read or source.read(size)
+    lines = WholeLinePieces(source, text, size)
     pieces = HeaderPieces(lines, opening.lenient)
     try:
         _refuse_non_arff_text(text)
@@ -79,26 +79,26 @@ def _refuse_non_arff_text(text: bytes) -> None:
 
 
 def read_to_first_row(
-    source: Source, text: bytes, opening: Opening, keep_comments: bool = False
+    source: Source, already_read: bytes, opening: Opening, keep_comments: bool = False
 ) -> tuple[bytes, int, bytes]:
     """Read a file until its first row, or its header, begins; comments, blank lines and commas may come before it.
 
     Parameters
     ----------
     source : the rest of the file.
-    text : what has been read from `source` before.
+    already_read : the text that has been read from `source` before.
     opening : tells the size of the pieces to read.
     keep_comments : whether to return all text that has been read. Otherwise, pieces at its beginning that have only
         comments and blank lines are left out, except the last piece, whose last comment may state the number of rows.
 
     Returns
     -------
-    text : the argument `text` and what has been read after it, without what is left out.
+    text : `already_read` and what has been read after it, without what is left out.
     n_lines : how many lines have been left out.
     row : ten bytes from the beginning of the row or header on, or fewer; b"" if the file has neither.
     """
     kept, n_lines, row = bytearray(), 0, b""
-    lines = Lines(source, text, max(opening.block_size or BLOCK_SIZE, _LEAST_READ))
+    lines = WholeLinePieces(source, already_read, max(opening.block_size or BLOCK_SIZE, _LEAST_READ))
     while not row and (piece := next(lines, b"")):
         if not keep_comments and _NO_ROWS.fullmatch(kept):
             n_lines += count_lines(bytes(kept))

@@ -55,7 +55,7 @@ class BlockParser:
         A row that cannot be read is among the `rejected` of the result if the parser `rejects`; else raise ArffError.
         """
         self._bytes += len(block.text)
-        parsed = self._parse(block)
+        parsed = self._parse_fast_or_exactly(block)
         notes = merge_notes(parsed.notes + _make_rounding_notes(block, parsed.batch))
         rows = FileRows(block.name, len(parsed.batch) + len(parsed.rejected), parse_stated_row_count(block.text))
         return parsed._replace(notes=tuple(note._replace(name=block.name) for note in notes), files=(rows,))
@@ -123,7 +123,7 @@ class BlockParser:
         collector = exact.NoteCollector([], undeclared_as_missing)
         return list(exact.parse_rows(text, line, self.layout, collector)), collector.notes
 
-    def _parse(self, block: Block) -> Parsed:
+    def _parse_fast_or_exactly(self, block: Block) -> Parsed:
         """Parse a block as `__call__` does, but without counting rows, and without notes about rounded values.
 
         The fast path reads large blocks, and halves of a block that it cannot read; the exact path reads the rest.
@@ -133,12 +133,12 @@ class BlockParser:
         if len(text) >= (_SMALLEST_FAST if is_imported else SMALLEST_HALF) and (is_imported or self._bytes >= SMALL):
             from filterkit.arff import fast
 
-            parsed = fast.parse_block(text, self.layout) or self._parse_with_empty_fields(text, line)
+            parsed = fast.parse_block(text, self.layout) or self._parse_empty_fields_as_missing(text, line)
             if parsed is not None:
                 return parsed
             if len(text) > SMALLEST_HALF and (middle := find_last_line_end(text[: len(text) // 2])):
-                head = self._parse(Block(text[:middle], line, name))
-                tail = self._parse(Block(text[middle:], line + count_lines(text[:middle]), name))
+                head = self._parse_fast_or_exactly(Block(text[:middle], line, name))
+                tail = self._parse_fast_or_exactly(Block(text[middle:], line + count_lines(text[:middle]), name))
                 return concatenate_parsed(head, tail)
         # Correcting comes first: a value of several words looks like several undeclared ones.
         unseen = self.unseen and not self.lenient
@@ -148,7 +148,7 @@ class BlockParser:
             return self._parse_line_by_line(block)
         return exact.make_parse_result(rows, self.layout)._replace(notes=tuple(notes))
 
-    def _parse_with_empty_fields(self, text: bytes, line: int) -> Parsed | None:
+    def _parse_empty_fields_as_missing(self, text: bytes, line: int) -> Parsed | None:
         """Parse dense rows in `text` by the fast path, after ``?`` has been put between adjacent commas.
 
         A note in the result tells the number of these empty fields, and the line of the first; `line` is the number of

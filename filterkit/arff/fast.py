@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from filterkit.arff import fast_dense, fast_sparse
 from filterkit.arff.layout import BatchLayout
-from filterkit.arff.plain import NotPlain, make_plain_text
+from filterkit.arff.plain import NeedsExactPath, make_plain_text
 from filterkit.errors import ArffError
 from filterkit.formats.base import Parsed
 
@@ -23,5 +23,5 @@ def parse_block(text: bytes, layout: BatchLayout) -> Parsed | None:
     try:
         parse_rows = fast_sparse.parse_sparse_rows if layout.schema.sparse else fast_dense.parse_dense_rows
         return parse_rows(*make_plain_text(text), layout)
-    except (NotPlain, pa.ArrowInvalid, UnicodeDecodeError, ArffError):
+    except (NeedsExactPath, pa.ArrowInvalid, UnicodeDecodeError, ArffError):
         return None

@@ -11,12 +11,12 @@ import pyarrow as pa
 
 from filterkit.arff.layout import BatchLayout
 from filterkit.arff.plain import (
-    NotPlain,
+    NeedsExactPath,
+    convert_to_finite_floats,
     drop_blanks,
     drop_empty_lines,
     parse_plain_word,
     read_csv,
-    require_finite_numbers,
     split_off_weights,
 )
 from filterkit.data import arrow
@@ -31,7 +31,8 @@ _WEIGHT = re.compile(rb"(?<=[^\n]),?\{([^{}\n]*)\}(?=\n)")
 def parse_dense_rows(text: bytes, quoted_values: list[str], layout: BatchLayout) -> Parsed:
     """Parse dense rows; `text`, and the `quoted_values` that marks in it stand for, come from `make_plain_text`.
 
-    Raise NotPlain, or another exception that `filterkit.arff.fast` catches, if only the exact path can read the rows.
+    Raise NeedsExactPath, or another exception that `filterkit.arff.fast` catches, if only the exact path can read the
+    rows.
     """
     text, weights = _split_into_csv_and_weights(text)
     schema, is_separate = layout.schema, layout.textual.copy()
@@ -42,7 +43,7 @@ def parse_dense_rows(text: bytes, quoted_values: list[str], layout: BatchLayout)
     else:
         X, others = _read_csv_columns(text, layout, range(layout.count), is_separate)
     if weights is not None and len(weights) != len(X):
-        raise NotPlain
+        raise NeedsExactPath
     y = None
     passthrough: list[Any] = []
     numeric = ~layout.textual[schema.feature_indices]
@@ -57,7 +58,7 @@ def parse_dense_rows(text: bytes, quoted_values: list[str], layout: BatchLayout)
             codes = [parse_plain_word(word, i, layout, quoted_values) for word in column.dictionary.to_pylist()]
             values = arrow.replace_codes(column, np.array([*codes, np.nan]))
         else:
-            values = require_finite_numbers(column)
+            values = convert_to_finite_floats(column)
         if i == schema.class_index:
             y = convert_to_integer_codes(values, schema.target_dtype)
         else:
@@ -69,8 +70,8 @@ def parse_dense_rows(text: bytes, quoted_values: list[str], layout: BatchLayout)
 def _split_into_csv_and_weights(text: bytes) -> tuple[bytes, np.ndarray | None]:
     """Turn plain text into a CSV without weights; return it, and the weights, float64 (rows,), or None if all are 1.
 
-    Raise NotPlain if there are no rows, if a row may be sparse, if a weight is not a finite number, or if a field at
-    the end of a row may be empty.
+    Raise NeedsExactPath if there are no rows, if a row may be sparse, if a weight is not a finite number, or if a field
+    at the end of a row may be empty.
     """
     weights = None
     if b" " in text:
@@ -79,14 +80,14 @@ def _split_into_csv_and_weights(text: bytes) -> tuple[bytes, np.ndarray | None]:
     if has_braces:
         text, weights = split_off_weights(_WEIGHT, drop_empty_lines(text))
         if b"{" in text or b"}" in text:
-            raise NotPlain
+            raise NeedsExactPath
     characters = np.frombuffer(text, np.uint8)  # numpy finds two characters faster than Python
     if ((characters[:-1] == ord(",")) & (characters[1:] == ord("\n"))).any():
         if has_braces or b",,\n" in text or b"\n,\n" in text or text.startswith(b",\n"):
-            raise NotPlain
+            raise NeedsExactPath
         text = text.replace(b",\n", b"\n")
     if not text.strip(b"\n"):
-        raise NotPlain
+        raise NeedsExactPath
     return text, weights
 
 
@@ -97,8 +98,8 @@ def _read_csv_columns(
 
     The separate columns are those where `is_separate`, bool (all attributes of `layout`,), is true. They are a dict
     from the position of an attribute to its Arrow array. The other columns, which must be numeric, are float64 (rows,
-    columns), NaN for missing. Raise NotPlain if one of these numbers is infinite or spelled NaN, and ArrowInvalid if
-    the CSV has other columns, or a value that its attribute cannot have.
+    columns), NaN for missing. Raise NeedsExactPath if one of these numbers is infinite or spelled NaN, and ArrowInvalid
+    if the CSV has other columns, or a value that its attribute cannot have.
     """
     kinds = {"numeric": pa.float64(), "string": pa.string()}
     labels = pa.dictionary(pa.int32(), pa.string())
@@ -112,15 +113,15 @@ def _read_csv_columns(
     finite = np.count_nonzero(np.isfinite(X))
     # Whether Weka accepts a number that is not finite depends on its spelling.
     if finite != X.size and finite != X.size - sum(column.null_count for column in numbers.columns):
-        raise NotPlain
+        raise NeedsExactPath
     return X, others
 
 
 def _read_many_columns(text: bytes, layout: BatchLayout, is_separate: np.ndarray) -> tuple[np.ndarray, dict[int, Any]]:
     """Read a CSV of all attributes; faster than `_read_csv_columns` if there are thousands of columns.
 
-    `is_separate`, the result and the errors are as there. Raise NotPlain also if a row has more or fewer values than
-    there are attributes.
+    `is_separate`, the result and the errors are as there. Raise NeedsExactPath also if a row has more or fewer values
+    than there are attributes.
     """
     # Arrow takes 5 kB for each column. So it reads all numbers as one column, which is reshaped. With 100,000 columns,
     # this takes an eighth of the time.
@@ -129,7 +130,7 @@ def _read_many_columns(text: bytes, layout: BatchLayout, is_separate: np.ndarray
     ends = np.flatnonzero(is_end | (characters == ord(",")))
     n_rows = np.count_nonzero(is_end)
     if not n_rows or len(ends) != n_rows * layout.count or not is_end[ends[layout.count - 1 :: layout.count]].all():
-        raise NotPlain
+        raise NeedsExactPath
     lengths = np.diff(ends, prepend=-1)  # with the comma or line end
     in_separate = np.repeat(np.tile(is_separate, n_rows), lengths)
     positions = np.flatnonzero(is_separate).tolist()
@@ -138,13 +139,13 @@ def _read_many_columns(text: bytes, layout: BatchLayout, is_separate: np.ndarray
         characters[ends[positions[-1] :: layout.count]] = ord("\n")
         X, others = _read_csv_columns(characters[in_separate].tobytes(), layout, positions, is_separate)
     if len(X) != n_rows:
-        raise NotPlain
+        raise NeedsExactPath
     if len(positions) < layout.count:
         characters[characters == ord(",")] = ord("\n")
         table = read_csv(characters[~in_separate].tobytes(), {"": pa.float64()}, ",", ["?"])
-        numbers = require_finite_numbers(arrow.join_chunks(table.column(0)))
+        numbers = convert_to_finite_floats(arrow.join_chunks(table.column(0)))
         if len(numbers) != n_rows * (layout.count - len(positions)):
-            raise NotPlain  # an empty field
+            raise NeedsExactPath  # an empty field
         X = numbers.reshape(n_rows, -1)
     return X, others
 
@@ -152,12 +153,12 @@ def _read_many_columns(text: bytes, layout: BatchLayout, is_separate: np.ndarray
 def _convert_passthrough_column(column: Any, position: int, layout: BatchLayout, quoted_values: list[str]) -> Any:
     """Return the Arrow array of `Batch.passthrough` for a CSV column of strings, dates or bags.
 
-    Raise NotPlain if a field is empty, and NotPlain or ArffError if only the exact path can read a value.
+    Raise NeedsExactPath if a field is empty, and NeedsExactPath or ArffError if only the exact path can read a value.
     """
     if layout.schema.attributes[position].kind == "string":
         if not quoted_values:
             if (np.diff(arrow.string_offsets(column))[~arrow.make_null_mask(column)] == 0).any():
-                raise NotPlain
+                raise NeedsExactPath
             return column
         column = arrow.dictionary_encode(column)
     values = [parse_plain_word(word, position, layout, quoted_values) for word in column.dictionary.to_pylist()]

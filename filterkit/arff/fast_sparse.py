@@ -11,12 +11,12 @@ import pyarrow as pa
 from filterkit.arff.exact import OMITTED, make_parse_result_from_matrix
 from filterkit.arff.layout import BatchLayout
 from filterkit.arff.plain import (
-    NotPlain,
+    NeedsExactPath,
+    convert_to_finite_floats,
     drop_blanks,
     drop_empty_lines,
     parse_plain_word,
     read_csv,
-    require_finite_numbers,
     split_off_weights,
 )
 from filterkit.data import arrow
@@ -55,11 +55,12 @@ class _Pairs(NamedTuple):
 def parse_sparse_rows(text: bytes, quoted_values: list[str], layout: BatchLayout) -> Parsed:
     """Parse sparse rows; `text`, and the `quoted_values` that marks in it stand for, come from `make_plain_text`.
 
-    Raise NotPlain, or another exception that `filterkit.arff.fast` catches, if only the exact path can read the rows.
+    Raise NeedsExactPath, or another exception that `filterkit.arff.fast` catches, if only the exact path can read the
+    rows.
     """
     weights = None
     if layout.unlabelled:
-        raise NotPlain
+        raise NeedsExactPath
     n_lines = _count_character(text, "\n")
     if _count_character(text, "{") != n_lines or _count_character(text, " ") != _count_character(text, ",") + n_lines:
         # Empty lines go, and blanks except one inside each pair.
@@ -77,23 +78,23 @@ def parse_sparse_rows(text: bytes, quoted_values: list[str], layout: BatchLayout
 def _parse_pairs(text: bytes, layout: BatchLayout, n_quoted: int) -> _Pairs:
     """Return the pairs of index and value in lines such as ``{1 a,3 2.5}``.
 
-    `n_quoted` is the number of quoted values, for which `text` has marks. Raise NotPlain, or another exception that
-    `filterkit.arff.fast` catches, if a line has another form, or if its indices do not ascend or are too large.
+    `n_quoted` is the number of quoted values, for which `text` has marks. Raise NeedsExactPath, or another exception
+    that `filterkit.arff.fast` catches, if a line has another form, or if its indices do not ascend or are too large.
     """
     characters = np.frombuffer(text, np.uint8)
     ends = np.flatnonzero(characters == 0x0A)
     starts = np.concatenate([[0], ends[:-1] + 1])
     if not len(ends) or _count_character(text, "{") != len(ends) or _count_character(text, "}") != len(ends):
-        raise NotPlain
+        raise NeedsExactPath
     if (characters[starts] != 0x7B).any() or (characters[ends - 1] != 0x7D).any():
-        raise NotPlain
+        raise NeedsExactPath
     commas = np.flatnonzero(characters == 0x2C)
     counts = np.diff(np.searchsorted(commas, ends), prepend=0) + (ends - starts > 2)
     indptr = compute_offsets(counts)
     lines = text.translate(_PAIR_LINES)  # the empty ones are ignored
     for mark in (b"x", b"X"):  # Arrow would accept a hexadecimal index
         if mark in lines and (lines.startswith(b"0" + mark) or b"\n0" + mark in lines):
-            raise NotPlain
+            raise NeedsExactPath
     words = ["?", *(f'"{mark}' for mark in range(n_quoted)), *layout.words]
     types = {"index": pa.int32(), "value": pa.float64()}
     try:
@@ -108,10 +109,10 @@ def _parse_pairs(text: bytes, layout: BatchLayout, n_quoted: int) -> _Pairs:
     index, value = arrow.join_chunks(table.column(0)), arrow.join_chunks(table.column(1))
     positions = arrow.view_numbers(index)
     if index.null_count or len(positions) != indptr[-1]:
-        raise NotPlain
-    matrix = Csr(require_finite_numbers(value), positions, indptr, layout.count)
+        raise NeedsExactPath
+    matrix = Csr(convert_to_finite_floats(value), positions, indptr, layout.count)
     if find_csr_misfit(matrix, layout.count) is not None:
-        raise NotPlain
+        raise NeedsExactPath
     return _Pairs(lines, ends, matrix, arrow.make_null_mask(value) if value.null_count else None)
 
 
@@ -121,7 +122,8 @@ def _encode_pair_values(
     """Return the values of `pairs`, float64 (pairs,): numbers, indices of labels, NaN for missing, 0 for other values.
 
     The other values are strings, dates and bags. Write them into `passthrough`, which has a list for each column of
-    `Batch.passthrough`, with an item for each row. Raise NotPlain or ArffError if only the exact path can read a value.
+    `Batch.passthrough`, with an item for each row. Raise NeedsExactPath or ArffError if only the exact path can read a
+    value.
     """
     matrix = pairs.matrix
     textual = layout.textual.take(matrix.indices)
@@ -135,7 +137,7 @@ def _encode_pair_values(
     position_of, number_of = np.divmod(distinct, len(words))
     missing = words.index("?") if "?" in words else -1
     if (~layout.textual[position_of] & (number_of != missing)).any():
-        raise NotPlain  # a number that is not missing is left to the exact path
+        raise NeedsExactPath  # a number that is not missing is left to the exact path
     found = [
         parse_plain_word(words[number], position, layout, quoted_values)
         for position, number in zip(position_of.tolist(), number_of.tolist(), strict=True)

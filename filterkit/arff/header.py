@@ -77,13 +77,13 @@ class HeaderPieces(Iterator[bytes]):
     Attributes
     ----------
     pieces : the pieces to iterate over.
-    all_of_them : whether to store all pieces, instead of the latest only; becomes False once they exceed 256 MB.
+    keeps_all : whether to store all pieces, instead of the latest only; becomes False once they exceed 256 MB.
     recent : the pieces that are stored.
     first : the number of the first line of `recent`.
     """
 
     pieces: Iterator[bytes]
-    all_of_them: bool
+    keeps_all: bool
     recent: list[bytes] = field(default_factory=list)
     first: int = 1
     _size: int = 0  # bytes of all pieces
@@ -91,8 +91,8 @@ class HeaderPieces(Iterator[bytes]):
     def __next__(self) -> bytes:
         piece = next(self.pieces)
         self._size += len(piece)
-        self.all_of_them &= self._size <= _LONGEST
-        if not self.all_of_them:
+        self.keeps_all &= self._size <= _LONGEST
+        if not self.keeps_all:
             self.first += sum(map(count_lines, self.recent))
             self.recent.clear()
         self.recent.append(piece)

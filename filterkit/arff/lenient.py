@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from filterkit.arff.layout import BatchLayout
-from filterkit.arff.row_format import quote
+from filterkit.arff.row_format import quote_if_needed
 from filterkit.arff.tokens import unescape
 from filterkit.formats.notes import BLANKS, EMPTY, KEEL_MISSING, NULL, QUOTES
 
@@ -130,25 +130,25 @@ def _mend_value(field: str, position: int, layout: BatchLayout, repairs: list[tu
         return "?"
     if BARE_TEXT.fullmatch(field) or is_quoted:
         return field
-    value = guess_value(field, labels)
+    value = guess_badly_quoted_value(field, labels)
     if value is None:
         return None
     repairs.append((QUOTES if "'" in field or '"' in field else BLANKS, value))
-    return quote(value)
+    return quote_if_needed(value)
 
 
-def guess_token(text: str) -> str | None:
+def guess_name_or_label(text: str) -> str | None:
     """Return the name or label that `text` means, as an ARFF token; None if that is in doubt.
 
     `text` is not empty and has no blanks at its ends.
     """
     if BARE_TEXT.fullmatch(text) or _QUOTED.fullmatch(text):
         return text
-    value = guess_value(text)
-    return None if value is None else quote(value)
+    value = guess_badly_quoted_value(text)
+    return None if value is None else quote_if_needed(value)
 
 
-def guess_value(field: str, labels: Mapping[str, int] | None = None) -> str | None:
+def guess_badly_quoted_value(field: str, labels: Mapping[str, int] | None = None) -> str | None:
     """Return the value that an unquoted or wrongly quoted text means; None if that is in doubt.
 
     The text, `field`, is not empty and has no blanks at its ends. If it is a value of a nominal attribute, the keys of

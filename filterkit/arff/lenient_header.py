@@ -8,7 +8,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from filterkit.arff.header import DATA, Header, HeaderPieces, parse_header, skip_separators_and_comments
-from filterkit.arff.lenient import BARE_TEXT, BLANK_CHARACTERS, QUOTED_TEXT, guess_token
+from filterkit.arff.lenient import BARE_TEXT, BLANK_CHARACTERS, QUOTED_TEXT, guess_name_or_label
 from filterkit.errors import ArffError
 from filterkit.formats.notes import DECLARATION, KEEL
 
@@ -152,7 +152,7 @@ def _guess_name(text: str) -> str | None:
     """
     text = text.strip(BLANK_CHARACTERS + ",")
     is_token = BARE_TEXT.fullmatch(text) or re.fullmatch(QUOTED_TEXT, text)
-    return guess_token(text) if is_token or (text and not _TYPES.search(text)) else None
+    return guess_name_or_label(text) if is_token or (text and not _TYPES.search(text)) else None
 
 
 def _correct_label_list(text: str) -> str | None:
@@ -163,7 +163,7 @@ def _correct_label_list(text: str) -> str | None:
     labels = []
     for item in _ITEM.finditer(text):  # without a gap: a text up to the next comma always matches
         text = item["quoted"] or item["bare"].strip(BLANK_CHARACTERS)
-        label = guess_token(text) if text else ""
+        label = guess_name_or_label(text) if text else ""
         if label is None:
             return None
         labels += [label] if label else []

@@ -25,7 +25,7 @@ def spaced_texts(values: np.ndarray, missing: str = "?", mark: str = " ") -> tup
     `missing` is the text of NaN. Return an Arrow array of texts, and int32 (n,) codes: the index of the text of each
     number. Return None instead of the codes if the index of each text is that of its number.
     """
-    text, odd, words = _format_as_json_with_exceptions(values, missing)
+    text, odd, words = _format_as_json_with_nulls(values, missing)
     characters = np.frombuffer(text, np.uint8)[:-1].copy()
     commas = np.flatnonzero(characters == _COMMA)
     characters[0] = characters[commas] = ord(mark)
@@ -48,7 +48,7 @@ def row_texts(X: np.ndarray, separator: str = ",", missing: str = "?") -> Any:
     """
     if not len(X):
         return arrow.make_text_array([])
-    text, _, words = _format_as_json_with_exceptions(X, missing)
+    text, _, words = _format_as_json_with_nulls(X, missing)
     characters = np.frombuffer(text, np.uint8)
     marks = characters == _ROW_END
     if words:
@@ -68,7 +68,7 @@ def row_texts(X: np.ndarray, separator: str = ",", missing: str = "?") -> Any:
     return arrow.wrap_text_buffer(rows, pieces.buffers()[2])
 
 
-def _format_as_json_with_exceptions(values: np.ndarray, missing: str) -> tuple[bytes, np.ndarray, list[str]]:
+def _format_as_json_with_nulls(values: np.ndarray, missing: str) -> tuple[bytes, np.ndarray, list[str]]:
     """Format float64 `values` as JSON, with null for each number that JSON spells otherwise than ARFF.
 
     Whole numbers are written without ``.0``; if they are rare, null stands for them, too. `missing` is the text of NaN.

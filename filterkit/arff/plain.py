@@ -29,7 +29,7 @@ _CONTROL = bytes(0x20 if c < 0x20 and c != 0x0A else c for c in range(256))
 MARK = b'"'  # begins a mark, such as "12, which stands for a quoted value that cannot be a bare word
 
 
-class NotPlain(Exception):
+class NeedsExactPath(Exception):
     """Raised by the fast path for a block that only the exact path can read."""
 
 
@@ -37,15 +37,15 @@ def make_plain_text(text: bytes) -> tuple[bytes, list[str]]:
     """Return `text` without comments and quotes, and a list of the quoted values that cannot be bare words.
 
     A mark such as ``"12`` stands for item 12 of the list, counted from 0. Each line ends in LF, the last one, too, and
-    other control characters become blanks. Raise NotPlain if a quote does not enclose a value between separators, and
-    UnicodeDecodeError if a value of the list is not UTF-8.
+    other control characters become blanks. Raise NeedsExactPath if a quote does not enclose a value between separators,
+    and UnicodeDecodeError if a value of the list is not UTF-8.
     """
     quoted_values: list[str] = []
     if b"'" in text or b'"' in text or b"%" in text:
         pieces = _MASKED.split(text)
         rest = b"".join(pieces[::2])
         if b"'" in rest or MARK in rest:
-            raise NotPlain
+            raise NeedsExactPath
         masked = pieces[1::2]
         words = dict.fromkeys(masked, b"")  # what replaces each: nothing for a comment
         for piece in words:
@@ -70,16 +70,17 @@ def make_plain_text(text: bytes) -> tuple[bytes, list[str]]:
 def parse_plain_word(word: str, position: int, layout: BatchLayout, quoted_values: list[str]) -> Any:
     """Return the value that `word` means for the attribute at `position`, in the form of `exact.Row.values`.
 
-    The word may be a mark for one of `quoted_values`. Raise NotPlain or ArffError if only the exact path can read it.
+    The word may be a mark for one of `quoted_values`. Raise NeedsExactPath or ArffError if only the exact path can read
+    it.
     """
     if not word:
-        raise NotPlain  # an empty field; an empty value in quotes would be a mark
+        raise NeedsExactPath  # an empty field; an empty value in quotes would be a mark
     is_mark = word.startswith(MARK.decode())
     token = Token(QUOTED, quoted_values[int(word[1:])], 1, 0) if is_mark else Token(WORD, word, 1, 0)
     collector = exact.NoteCollector([], unseen=True)
     value = exact.parse_value(token, position, layout, collector)
     if collector.notes:
-        raise NotPlain
+        raise NeedsExactPath
     return value
 
 
@@ -87,14 +88,14 @@ def split_off_weights(pattern: re.Pattern[bytes], text: bytes) -> tuple[bytes, n
     """Return the lines of `text` without weights, and float64 (lines,) weights; None for the weights if all are 1.
 
     `text` has no empty lines. `pattern` matches the weight of a line with what is around it; its first group is the
-    weight itself. Raise NotPlain if a weight is not a finite number.
+    weight itself. Raise NeedsExactPath if a weight is not a finite number.
     """
     ends = np.flatnonzero(np.frombuffer(text, np.uint8) == 0x0A)
     weights = np.ones(len(ends))
     matches = list(pattern.finditer(text))
     values = [parse_number(match[1].decode().strip(" ,")) for match in matches]
     if any(value is None or not math.isfinite(value) for value in values):
-        raise NotPlain
+        raise NeedsExactPath
     weights[np.searchsorted(ends, [match.start() for match in matches])] = values
     return pattern.sub(b"", text), None if (weights == 1).all() else weights
 
@@ -134,9 +135,9 @@ def read_csv(text: bytes, types: dict[str, Any], delimiter: str, null_values: li
     )
 
 
-def require_finite_numbers(array: Any) -> np.ndarray:
-    """Return the float64 values of an Arrow array, NaN for null; raise NotPlain if a value is not finite."""
+def convert_to_finite_floats(array: Any) -> np.ndarray:
+    """Return the float64 values of an Arrow array, NaN for null; raise NeedsExactPath if a value is not finite."""
     values = convert_to_numbers(array)
     if np.count_nonzero(np.isfinite(values)) != len(values) - array.null_count:
-        raise NotPlain
+        raise NeedsExactPath
     return values

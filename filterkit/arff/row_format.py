@@ -13,7 +13,7 @@ NEEDS_QUOTES = re.compile(r"""[\x00-\x20,%'"{}\\]""")
 _ESCAPES = str.maketrans({"\\": "\\\\", "'": "\\'", "\n": "\\n", "\r": "\\r", "\t": "\\t"})
 
 
-def quote(text: str) -> str:
+def quote_if_needed(text: str) -> str:
     """Return `text` as one ARFF token: bare where Weka allows it, else in single quotes with escapes."""
     return f"'{text.translate(_ESCAPES)}'" if text in ("", "?") or NEEDS_QUOTES.search(text) else text
 
@@ -28,7 +28,7 @@ class RowFormat:
     def __init__(self, schema: Schema, precision: int | None) -> None:
         self.schema = schema
         self.precision = precision
-        self.labels = map_nominal_labels(schema.attributes, lambda labels: [*map(quote, labels), "?"])
+        self.labels = map_nominal_labels(schema.attributes, lambda labels: [*map(quote_if_needed, labels), "?"])
 
     def format_passthrough_columns(self, batch: Batch) -> list[list[str]]:
         """Return a list of ARFF texts for each column of `Batch.passthrough`; [] if the batch has no such columns.
@@ -51,7 +51,7 @@ class RowFormat:
                             f"attribute {quoted(attribute.name)}: its date format {quoted(attribute.format)} would "
                             f"lose its {lost}; give it one such as {DEFAULT_DATE_FORMAT}.SSS"
                         )
-                    columns.append(["?" if m is None else quote(pattern.format(m)) for m in moments])
+                    columns.append(["?" if m is None else quote_if_needed(pattern.format(m)) for m in moments])
                 else:
-                    columns.append(["?" if text is None else quote(text) for text in column.to_pylist()])
+                    columns.append(["?" if text is None else quote_if_needed(text) for text in column.to_pylist()])
         return columns

@@ -9,7 +9,7 @@ import numpy as np
 
 from filterkit.arff.blocks import BlockParser
 from filterkit.arff.layout import BatchLayout
-from filterkit.arff.row_format import quote
+from filterkit.arff.row_format import quote_if_needed
 from filterkit.data.losses import InexactNumber
 from filterkit.data.numbers import TOO_LARGE
 from filterkit.data.schema import Schema
@@ -39,8 +39,8 @@ def arff_row(texts: list[str | None], positions: Sequence[int] | None = None, we
     positions : the position, from 0, of the attribute of each value of a sparse row; None if the row is dense.
     weight : the text of the weight of the row; None for 1.
     """
-    words = ["?" if text is None else quote(text) for text in texts]
-    end = "" if weight is None else f",{{{quote(weight)}}}"
+    words = ["?" if text is None else quote_if_needed(text) for text in texts]
+    end = "" if weight is None else f",{{{quote_if_needed(weight)}}}"
     if positions is None:
         return ",".join(words) + end
     return "{" + ",".join([f"{position} {word}" for position, word in zip(positions, words)]) + "}" + end

@@ -26,7 +26,7 @@ from filterkit.files.lines import Block, count_lines, find_last_line_end
 from filterkit.files.source import Source
 from filterkit.files.stretches import open_file_in_worker
 from filterkit.files.urls import is_url
-from filterkit.formats.base import Files, Opening, Parsed
+from filterkit.formats.base import Opening, Parsed, SmallFiles
 from filterkit.formats.notes import ADDED, KEEL_MISSING, UNSEEN, Note
 from filterkit.formats.row_counts import FileRows, parse_stated_row_count
 from filterkit.formats.text import TextTable
@@ -143,7 +143,7 @@ class ArffTable(TextTable):
         sent = opening._replace(like=None, paths=(), block_size=self._size)  # workers need neither
         self.further = FurtherFileOpener(source.name, attributes, sent)
 
-    def parser(self, schema: Schema) -> Callable[[Block | Files], Parsed]:
+    def parser(self, schema: Schema) -> Callable[[Block | SmallFiles], Parsed]:
         opening, layout = self.further.opening, BatchLayout(schema)
         declared = BatchLayout(Schema("", self.declared)) if opening.extend else layout
         parser = BlockParser(layout, opening.rejects, opening.lenient, opening.unseen, declared)
@@ -209,12 +209,12 @@ class FurtherFileOpener(NamedTuple):
             return Block(text, table.line, name), table.notes, table.file_rows
 
 
-def _parse_block_or_files(parser: BlockParser, further: FurtherFileOpener, part: Block | Files) -> Parsed:
+def _parse_block_or_files(parser: BlockParser, further: FurtherFileOpener, part: Block | SmallFiles) -> Parsed:
     """Parse a block, or all rows of several small files, which `further` opens, and return one result.
 
     Raise FilterkitError as `parser` does for a row, or as `FurtherFileOpener.read_rows_as_block` does for a file.
     """
-    if not isinstance(part, Files):
+    if not isinstance(part, SmallFiles):
         return parser(part)
     # All files are parsed at once, if there is nothing to say about a line in one of them. A lenient parser has
     # something to say about headers, too.

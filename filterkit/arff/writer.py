@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import IO, TYPE_CHECKING, Any
 
-from filterkit.arff.row_format import NEEDS_QUOTES, RowFormat, quote
+from filterkit.arff.row_format import NEEDS_QUOTES, RowFormat, quote_if_needed
 from filterkit.data.attributes import Attribute, Attributes, list_names
 from filterkit.data.batch import Batch
 from filterkit.data.numbers import format_number, format_weight_suffix
@@ -33,7 +33,7 @@ def format_header_pieces(schema: Schema, comments: Iterable[str] = ()) -> Iterat
     """
     lines = [line for comment in comments for line in comment.splitlines()]
     lines = [f"% {_CONTROL.sub(lambda match: visible(match[0]), line)}" for line in lines]
-    lines.append(f"@relation {quote(schema.relation)}")
+    lines.append(f"@relation {quote_if_needed(schema.relation)}")
     lines.append("")
     yield ("\n".join(lines) + "\n").encode()
     for first in range(0, len(schema.attributes), _DECLARATIONS):
@@ -50,7 +50,7 @@ def _format_numeric_declarations(names: Sequence[str], scores: Sequence[tuple[st
     """Return the lines that declare numeric attributes; `scores` has pairs of a metric and their float64 scores."""
     names = list(names)
     if NEEDS_QUOTES.search("x".join(names)) or "" in names or "?" in names:  # few names need quotes
-        names = [quote(name) for name in names]
+        names = [quote_if_needed(name) for name in names]
     lines = [f"@attribute {name} numeric" for name in names]
     for metric, column in scores:
         lines = [f"{line} % {visible(metric)}={format_number(x)}" for line, x in zip(lines, column.tolist())]
@@ -61,16 +61,16 @@ def _format_declaration_lines(attribute: Attribute) -> list[str]:
     """Return the lines, without line ends, that declare an attribute; several if it is relational."""
     kind = attribute.kind
     if kind == "nominal":
-        kind = "{" + ",".join(map(quote, attribute.values)) + "}"
+        kind = "{" + ",".join(map(quote_if_needed, attribute.values)) + "}"
     elif kind == "date" and attribute.format != DEFAULT_DATE_FORMAT:
-        kind = f"date {quote(attribute.format)}"
+        kind = f"date {quote_if_needed(attribute.format)}"
     weight = "" if attribute.weight == 1 else f" {{{format_number(attribute.weight)}}}"
     scores = "".join([f" % {visible(metric)}={format_number(score)}" for metric, score in attribute.scores])
-    lines = [f"@attribute {quote(attribute.name)} {kind}{weight}{scores}"]
+    lines = [f"@attribute {quote_if_needed(attribute.name)} {kind}{weight}{scores}"]
     for inner in attribute.attributes:
         lines += [f"  {line}" for line in _format_declaration_lines(inner)]
     if attribute.kind == "relational":
-        lines.append(f"@end {quote(attribute.name)}")
+        lines.append(f"@end {quote_if_needed(attribute.name)}")
     return lines
 
 

@@ -15,8 +15,8 @@ from filterkit.chains.chain import FittedChain
 from filterkit.errors import FilterkitError
 from filterkit.files.digest import digest_sizes_and_times
 from filterkit.files.part_names import parse_part_names
-from filterkit.files.parts_list import Parts, Work
-from filterkit.formats.output import Form
+from filterkit.files.parts_list import ResumableParts, Work
+from filterkit.formats.output import OutputForm
 from filterkit.formats.parts import write_parts
 from filterkit.messages import write_message
 
@@ -33,14 +33,14 @@ class OutputParts(NamedTuple):
     work : what decides their bytes, such as the command and the input, except for the fitted chain.
     """
 
-    parts: Parts
+    parts: ResumableParts
     work: Work
 
     def print_all_parts_exist(self) -> None:
         """Print on standard error that all parts exist."""
         write_message(f"filterkit: {self.parts.names.path}: all parts exist already ({len(self.parts.done)})")
 
-    def write_parts_and_count_rows(self, form: Form, rows: Any, fitted: FittedChain, rewrite: bool) -> int:
+    def write_parts_and_count_rows(self, form: OutputForm, rows: Any, fitted: FittedChain, rewrite: bool) -> int:
         """Write the parts that are missing, and return how many rows all parts have together.
 
         `form` is the format of the parts with the schema of their rows, and `rows` are the transformed rows, `Rows` or
@@ -82,7 +82,7 @@ def find_outputs_in_parts(job: Job) -> dict[str, OutputParts]:
     for transfer in job.written:
         names = parse_part_names(transfer.output)
         if names is not None:
-            parts = Parts(names)
+            parts = ResumableParts(names)
             work: Work = {
                 "version": __version__,
                 "command": job.format_command(transfer),

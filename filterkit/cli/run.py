@@ -19,7 +19,7 @@ from filterkit.cli.shell.streams import send_prints_to_stderr
 from filterkit.errors import UsageError
 from filterkit.files.descriptors import find_path_of_descriptor
 from filterkit.files.output import open_output, rename_outputs_together
-from filterkit.formats.output import Form, RowWriter
+from filterkit.formats.output import OutputForm, RowWriter
 from filterkit.messages import write_message
 from filterkit.plugin.registry import Registry
 
@@ -130,7 +130,7 @@ def write_output_and_describe_size(
     mapped = partial(source.map, last=True)
     ignore_broken_pipe = transfer != job.written[-1] or bool(options.rejects or job.stage_outputs)
     comments = (*reader.history, f"filterkit {__version__}: {job.format_command(transfer)}")
-    form = Form(transfer.output_format, schema, sparse, options.precision, transfer.later, comments)
+    form = OutputForm(transfer.output_format, schema, sparse, options.precision, transfer.later, comments)
     with name_input_in_errors(reader):
         if transfer.output in in_parts:
             count = in_parts[transfer.output].write_parts_and_count_rows(form, source, fitted, measured is not None)

@@ -19,7 +19,7 @@ except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
 _LINKS = 40  # the most links that the system follows
-moved: dict[int, int] = {}  # where a descriptor is while another has its number
+moved_descriptors: dict[int, int] = {}  # where a descriptor is while another has its number
 
 
 def find_descriptor(path: str) -> int | None:
@@ -31,7 +31,7 @@ def find_descriptor(path: str) -> int | None:
         folder, name = os.path.split(path)
         digits = name.isascii() and name.isdigit()
         if digits and os.path.realpath(folder) in ("/dev/fd", os.path.realpath("/proc/self/fd")):
-            return moved.get(int(name), int(name))
+            return moved_descriptors.get(int(name), int(name))
         if not os.path.islink(path):
             return None
         path = os.path.join(folder, os.readlink(path))
@@ -73,7 +73,7 @@ def is_descriptor_read_only(number: int) -> bool:
 
 
 @contextmanager
-def name_write_errors(title: str) -> Iterator[None]:
+def convert_write_errors(title: str) -> Iterator[None]:
     """Turn an OSError inside this context into a FilterkitError whose message begins with `title`.
 
     The new error is an OSError, too. An error that is a FilterkitError already stays as it is.
@@ -101,10 +101,11 @@ class Sink(io.FileIO):
 
     Attributes
     ----------
-    gives_up : whether `write` ignores data while a KeyboardInterrupt is handled; True unless it is set to False.
+    drops_data_on_interrupt : whether `write` ignores data while a KeyboardInterrupt is handled; True unless it is set
+        to False.
     """
 
-    gives_up = True
+    drops_data_on_interrupt = True
 
     def __init__(self, file: str | int, title: str, ignore_broken_pipe: bool = False) -> None:
         self._title = title
@@ -117,7 +118,7 @@ class Sink(io.FileIO):
         Data that is ignored counts as written, see `Sink`. Raise BrokenPipeError if nobody reads the pipe any more,
         unless this is ignored, and FilterkitError if writing fails otherwise.
         """
-        if self.gives_up and isinstance(sys.exception(), KeyboardInterrupt):
+        if self.drops_data_on_interrupt and isinstance(sys.exception(), KeyboardInterrupt):
             return len(data)  # closing writes what is left, and a full pipe would delay the interrupt
         try:
             while (count := super().write(data)) is None:  # a full pipe that does not block
@@ -135,5 +136,5 @@ class Sink(io.FileIO):
 
         Raise FilterkitError if that fails, because some file systems write only now.
         """
-        with name_write_errors(self._title):
+        with convert_write_errors(self._title):
             super().close()

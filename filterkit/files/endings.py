@@ -46,7 +46,7 @@ _ENDINGS = {
     "compress": ".z",
     "zip": ".zip",
 }
-KNOWN = {ending: name for name, endings in _ENDINGS.items() for ending in endings.split()}
+FORMATS_BY_ENDING = {ending: name for name, endings in _ENDINGS.items() for ending in endings.split()}
 
 
 def find_ending_before_compression(path: str) -> str:
@@ -63,7 +63,7 @@ def find_other_format(path: str, own: str = ARFF) -> str | None:
 
     An ending of a compression does not count: ``x.csv.gz`` is CSV. Formats of archives, such as "zip", count, too.
     """
-    name = KNOWN.get(find_ending_before_compression(path))
+    name = FORMATS_BY_ENDING.get(find_ending_before_compression(path))
     return None if name == own else name
 
 
@@ -77,7 +77,7 @@ def check_ending(path: str, written: str = ARFF, by: str = "", hint: str = "", o
     by : the option or stage that writes the file, for the message; "" for none.
     hint : further advice for the end of the message; ``{}`` becomes the name of the other format.
     other : the name of the format if the ending is that of a plugin's format; then raise in any case. None to look for
-        the ending among those of `KNOWN`.
+        the ending among those of `FORMATS_BY_ENDING`.
     """
     other = other or find_other_format(path, written)
     if other is not None:

@@ -10,7 +10,7 @@ from functools import partial
 from typing import IO, TYPE_CHECKING, TypeVar
 
 from filterkit.errors import FilterkitError
-from filterkit.files.descriptors import Sink, name_write_errors
+from filterkit.files.descriptors import Sink, convert_write_errors
 from filterkit.files.output import UnfinishedFile
 from filterkit.files.urls import is_url
 from filterkit.temporary import LockedFolder
@@ -42,13 +42,13 @@ class LocalFolder:
     def __init__(self, path: str, title: str) -> None:
         self._path, self._title = os.path.realpath(path), title
         self._prefix = os.path.join(self._path, "")
-        self._name_errors = partial(name_write_errors, title)
+        self._convert_errors = partial(convert_write_errors, title)
         self._journal: IO[bytes] | None = None
         self._unfinished: LockedFolder | None = None
 
     def list_sizes(self) -> dict[str, int]:
         """Return the size in bytes of each file in the folder, by the name of the file; subfolders are left out."""
-        with self._name_errors(), os.scandir(self._path) as entries:
+        with self._convert_errors(), os.scandir(self._path) as entries:
             return {entry.name: entry.stat().st_size for entry in entries if entry.is_file()}
 
     def read(self, name: str, is_journal: bool = False) -> bytes | None:
@@ -57,7 +57,7 @@ class LocalFolder:
         If `is_journal`, raise FilterkitError if another run has locked the file.
         """
         path = self._prefix + name
-        with self._name_errors(), suppress(FileNotFoundError), open(path, "r+b" if is_journal else "rb") as file:
+        with self._convert_errors(), suppress(FileNotFoundError), open(path, "r+b" if is_journal else "rb") as file:
             if is_journal:
                 self._lock(file)
             return file.read()
@@ -65,7 +65,7 @@ class LocalFolder:
 
     def write(self, name: str, content: bytes) -> None:
         """Write a file with this name and content to the folder, or replace it; it appears when it is complete."""
-        with self._name_errors():
+        with self._convert_errors():
             unfinished = UnfinishedFile(self._prefix + name)
             try:
                 with open(unfinished.file, "wb") as file:
@@ -76,7 +76,7 @@ class LocalFolder:
 
     def move_into_folder(self, path: str, name: str) -> None:
         """Move the file at `path`, in the hidden folder, into this folder as `name`; replace a file of that name."""
-        with self._name_errors():
+        with self._convert_errors():
             os.replace(path, self._prefix + name)
 
     def remove(self, name: str) -> None:
@@ -90,11 +90,11 @@ class LocalFolder:
         Return what `write` returned, and the size of the file in bytes. If that fails, the incomplete file stays.
         """
         path = self._prefix + name
-        with self._name_errors():
+        with self._convert_errors():
             file = io.BufferedWriter(Sink(path, self._title))
         with file:
             result = write(file)
-        with self._name_errors():
+        with self._convert_errors():
             return result, os.path.getsize(path)
 
     def begin_journal_and_folder(self, journal: str, content: bytes) -> str:
@@ -106,7 +106,7 @@ class LocalFolder:
         """
         self.read(journal, is_journal=True)  # fails if it is locked
         self.write(journal, content)
-        with self._name_errors():
+        with self._convert_errors():
             self._journal = open(self._prefix + journal, "ab")
             self._lock(self._journal)
             self._unfinished = LockedFolder(self._path)
@@ -115,7 +115,7 @@ class LocalFolder:
     def add_to_journal(self, line: bytes) -> None:
         """Add a line, which ends with a line feed, to the journal that `begin_journal_and_folder` wrote."""
         assert self._journal is not None
-        with self._name_errors():
+        with self._convert_errors():
             self._journal.write(line)
             self._journal.flush()
 
@@ -128,7 +128,7 @@ class LocalFolder:
             self._unfinished.remove()
             self._unfinished = None
         if self._journal is not None:
-            with self._name_errors():
+            with self._convert_errors():
                 self._journal.close()
             self._journal = None
 

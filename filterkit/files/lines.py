@@ -72,7 +72,7 @@ def find_first_line_end(text: bytes, start: int = 0, newline: bytes = b"") -> in
 
 
 @dataclass(eq=False, repr=False)
-class Lines(Iterator[bytes]):
+class WholeLinePieces(Iterator[bytes]):
     """Iterates over the text of a source in pieces of whole lines or records; the last piece may have no line end.
 
     If the source is live, a whole line that has arrived is yielded before the source is read again. Raise RowError if a
@@ -83,22 +83,22 @@ class Lines(Iterator[bytes]):
     source : the input to read.
     rest : text that has been read from the source already, but not yielded; each step changes it.
     size : how many bytes a piece should have; it is longer if a line or record is.
-    end_of : a function that returns the offset after the last certain end of a line or record in a text; 0 if there is
-        none.
+    find_last_end : a function that returns the offset after the last certain end of a line or record in a text; 0 if
+        there is none.
     """
 
     source: Source
     rest: bytes
     size: int
-    end_of: Callable[[bytes], int] = find_last_line_end
+    find_last_end: Callable[[bytes], int] = find_last_line_end
 
     def __next__(self) -> bytes:
         text, size, end = self.rest, self.size, 0
         if self.source.live or len(text) >= size:
-            end = self.end_of(text)
+            end = self.find_last_end(text)
         while not end and (more := self.source.read(size - len(text) if len(text) < size else len(text))):
             text += more
-            end = self.end_of(text)
+            end = self.find_last_end(text)
             if not end and len(text) > LONGEST:
                 raise RowError(
                     f"a line is longer than {LONGEST >> 20} MB; close its quote, or name the right format with --from",
@@ -107,13 +107,13 @@ class Lines(Iterator[bytes]):
         if not text:
             raise StopIteration
         if end > 2 * size:  # `rest` was longer than a block
-            end = self.end_of(text[:size]) or end
+            end = self.find_last_end(text[:size]) or end
         self.rest = text[end:] if end else b""
         return text[:end] if end else text
 
 
 def read_blocks(
-    source: Source, rest: bytes, line: int, size: int, end_of: Callable[[bytes], int] = find_last_line_end
+    source: Source, rest: bytes, line: int, size: int, find_last_end: Callable[[bytes], int] = find_last_line_end
 ) -> Iterator[Block]:
     """Yield blocks of whole lines or records of a source, and `PAUSE` before a read that may wait for a live source.
 
@@ -125,10 +125,10 @@ def read_blocks(
     rest : text that has been read from the source already; the first block begins with it.
     line : the number of the line where `rest` begins, from 1.
     size : how many bytes a block should have; it is longer if a line or record is.
-    end_of : a function that returns the offset after the last certain end of a line or record in a text; 0 if there is
-        none.
+    find_last_end : a function that returns the offset after the last certain end of a line or record in a text; 0 if
+        there is none.
     """
-    lines = Lines(source, rest, size, end_of)
+    lines = WholeLinePieces(source, rest, size, find_last_end)
     while True:
         if source.must_wait():
             yield PAUSE

@@ -16,7 +16,13 @@ from typing import IO
 
 from filterkit.errors import PATH, FilterkitError, make_file_error, quoted
 from filterkit.files.compression import compress
-from filterkit.files.descriptors import Sink, find_descriptor, is_descriptor_read_only, moved, name_write_errors
+from filterkit.files.descriptors import (
+    Sink,
+    convert_write_errors,
+    find_descriptor,
+    is_descriptor_read_only,
+    moved_descriptors,
+)
 from filterkit.files.urls import is_url
 from filterkit.temporary import LockedFolder
 
@@ -61,7 +67,7 @@ def check_output(path: str) -> None:
             f"{path}: to a URL, only rows are written, and only in parts, as '{example}'; name a local file"
         )
     title = "standard output" if path == "-" else path
-    with name_write_errors(title):
+    with convert_write_errors(title):
         number = _find_output_descriptor(path)
         if number is not None:
             if is_descriptor_read_only(number):
@@ -78,7 +84,7 @@ def check_output(path: str) -> None:
         missing = FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
         raise make_file_error(f"{path}: {missing.strerror}; make the folder first", missing)
     if kind in (0, stat.S_IFREG) and not os.access(folder, os.W_OK):
-        with name_write_errors(title):
+        with convert_write_errors(title):
             UnfinishedFile(os.path.realpath(path)).remove()  # only the attempt has the system say why it refuses
 
 
@@ -105,19 +111,19 @@ def open_output(path: str, ignore_broken_pipe: bool = False) -> Iterator[IO[byte
     title = "standard output" if path == "-" else path
     number, unfinished = _find_output_descriptor(path), None
     try:
-        with name_write_errors(title):
+        with convert_write_errors(title):
             if number is None and _read_file_type(path) in (0, stat.S_IFREG):
                 unfinished = UnfinishedFile(os.path.realpath(path))
             file, name = (path, path) if unfinished is None else (unfinished.file, unfinished.target)
             sink = Sink(file if number is None else number, title, ignore_broken_pipe)
         with io.BufferedWriter(sink) as raw, compress(raw, name if number is None else "") as out:
             yield out
-        if unfinished is not None and _waiting is not None:
-            if any(unfinished.target == other.target for _, other in _waiting):
+        if unfinished is not None and _files_to_rename is not None:
+            if any(unfinished.target == other.target for _, other in _files_to_rename):
                 raise FilterkitError(f"two outputs go to {quoted(path, PATH)}; name another file for one of them")
-            _waiting.append((path, unfinished))
+            _files_to_rename.append((path, unfinished))
         elif unfinished is not None:
-            with name_write_errors(path):
+            with convert_write_errors(path):
                 unfinished.rename_to_target()
     except BaseException:
         if unfinished is not None:
@@ -126,7 +132,7 @@ def open_output(path: str, ignore_broken_pipe: bool = False) -> Iterator[IO[byte
 
 
 # The complete files inside `rename_outputs_together`, with the paths that the user named.
-_waiting: list[tuple[str, UnfinishedFile]] | None = None
+_files_to_rename: list[tuple[str, UnfinishedFile]] | None = None
 
 
 @contextmanager
@@ -140,11 +146,11 @@ def rename_outputs_together() -> Iterator[None]:
     renamed. What was written to standard output, a pipe or a device cannot be taken back. Inside another
     `rename_outputs_together`, this one does nothing. Raise FilterkitError if a file cannot be renamed.
     """
-    global _waiting
-    if _waiting is not None:
+    global _files_to_rename
+    if _files_to_rename is not None:
         yield
         return
-    complete = _waiting = []
+    complete = _files_to_rename = []
     try:
         broken: BrokenPipeError | None = None
         try:
@@ -152,12 +158,12 @@ def rename_outputs_together() -> Iterator[None]:
         except BrokenPipeError as error:
             broken = error
         for path, file in complete:
-            with name_write_errors(path):
+            with convert_write_errors(path):
                 file.rename_to_target()
         if broken is not None:
             raise broken
     finally:
-        _waiting = None
+        _files_to_rename = None
         for _, file in complete:
             file.remove()
 
@@ -171,7 +177,7 @@ def _find_output_descriptor(path: str) -> int | None:
         return find_descriptor(path)
     if sys.stdout is None:
         raise FilterkitError("standard output is closed; name a file with -o")
-    return moved[1] if 1 in moved else sys.stdout.fileno()
+    return moved_descriptors[1] if 1 in moved_descriptors else sys.stdout.fileno()
 
 
 def _read_file_type(path: str) -> int:

@@ -37,7 +37,7 @@ class PartEntry(NamedTuple):
     labels: tuple[int, ...] = ()
 
 
-class Parts:
+class ResumableParts:
     """The parts of an output, some of which an earlier run may have written; call `close` at the end.
 
     Raise FilterkitError if the list or journal cannot be read or is damaged, if another run has locked the journal, or

@@ -10,7 +10,7 @@ from functools import partial
 from typing import IO, TypeVar
 
 from filterkit.errors import FilterkitError, to_one_line
-from filterkit.files.descriptors import name_write_errors
+from filterkit.files.descriptors import convert_write_errors
 from filterkit.files.urls import find_file_system_and_path
 
 T = TypeVar("T")
@@ -19,13 +19,13 @@ _PAUSE = 5.0  # seconds, at least, before the journal is written again
 
 
 @contextmanager
-def name_remote_errors(title: str) -> Iterator[None]:
+def convert_remote_errors(title: str) -> Iterator[None]:
     """Turn any exception inside this context into a FilterkitError whose message begins with `title`.
 
     Only a MemoryError, and what is a FilterkitError already, stay as they are.
     """
     try:
-        with name_write_errors(title):
+        with convert_write_errors(title):
             yield
     except (FilterkitError, MemoryError):
         raise
@@ -54,16 +54,16 @@ class RemoteFolder:
     """
 
     def __init__(self, url: str, title: str) -> None:
-        self._name_errors = partial(name_remote_errors, title)
+        self._convert_errors = partial(convert_remote_errors, title)
         self._journal, self._content, self._written = "", bytearray(), 0.0
         self._unfinished = ""
-        with self._name_errors():
+        with self._convert_errors():
             self._system, path = find_file_system_and_path(url, f"{title}: writing to")
             self._path = path.rstrip("/")
             self._prefix = f"{self._path}/"
 
     def list_sizes(self) -> dict[str, int]:
-        with self._name_errors():
+        with self._convert_errors():
             self._system.invalidate_cache()
             try:
                 found = self._system.ls(self._path, detail=True)
@@ -72,27 +72,27 @@ class RemoteFolder:
             return {posixpath.basename(each["name"]): int(each["size"]) for each in found if each["type"] == "file"}
 
     def read(self, name: str, is_journal: bool = False) -> bytes | None:
-        with self._name_errors(), suppress(FileNotFoundError):
+        with self._convert_errors(), suppress(FileNotFoundError):
             return bytes(self._system.cat_file(self._prefix + name))
         return None
 
     def write(self, name: str, content: bytes) -> None:
         new = f"{self._prefix}.{name}.new"
-        with self._name_errors():
+        with self._convert_errors():
             self._system.pipe_file(new, content)
             self._system.mv(new, self._prefix + name)
 
     def move_into_folder(self, path: str, name: str) -> None:
-        with self._name_errors():
+        with self._convert_errors():
             self._system.mv(find_file_system_and_path(path)[1], self._prefix + name)
 
     def remove(self, name: str) -> None:
-        with self._name_errors(), suppress(FileNotFoundError):
+        with self._convert_errors(), suppress(FileNotFoundError):
             self._system.rm_file(self._prefix + name)
 
     def create_file(self, name: str, write: Callable[[IO[bytes]], T]) -> tuple[T, int]:
         path = self._prefix + name
-        with self._name_errors():
+        with self._convert_errors():
             with self._system.open(path, "wb") as file:
                 result = write(file)
             self._system.invalidate_cache()
@@ -103,7 +103,7 @@ class RemoteFolder:
         self._journal, self._content, self._written = journal, bytearray(content), time.monotonic()
         self._unfinished = self._prefix + journal.removesuffix("journal") + "parts"
         self._remove_unfinished()
-        with self._name_errors():
+        with self._convert_errors():
             if self._system.isdir(self._path):  # otherwise, it is an object store, which has no folders
                 self._system.makedirs(self._unfinished, exist_ok=True)
             return str(self._system.unstrip_protocol(self._unfinished))

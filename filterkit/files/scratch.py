@@ -35,7 +35,7 @@ class Scratch:
     """
 
     _end: int = field(default=0, init=False)  # bytes that are stored
-    _position: Any = field(default_factory=threading.Lock, init=False)  # locked while the file's position is used
+    _position_lock: Any = field(default_factory=threading.Lock, init=False)  # locked while the file's position is used
 
     @cached_property
     def _file(self) -> BufferedRandom:
@@ -65,7 +65,7 @@ class Scratch:
         offset = self._end = -(-self._end // 8) * 8  # where any array may begin
         length = 0
         for part in map(np.ascontiguousarray, parts):
-            with convert_temporary_file_errors(), self._position:
+            with convert_temporary_file_errors(), self._position_lock:
                 self._file.seek(self._end)
                 self._end += self._file.write(part)  # type: ignore[arg-type]  # an array is a buffer
                 self._file.truncate(self._end)  # an empty array at the end may begin beyond what is written
@@ -75,7 +75,7 @@ class Scratch:
     def read(self, stored: Stored) -> np.ndarray:
         """Read a stored array into memory, and return it as a new array."""
         array = np.empty(stored.shape, stored.dtype)
-        with convert_temporary_file_errors(), self._position:
+        with convert_temporary_file_errors(), self._position_lock:
             self._file.seek(stored.offset)
             if self._file.readinto(array) < array.nbytes:  # type: ignore[arg-type]
                 raise OSError("something has cut the temporary file short; run the command again")

@@ -41,7 +41,7 @@ def find_input_file_sizes(path: str) -> dict[str, int | None]:
     """
     found: dict[str, int | None] = {path: None}
     if is_url(path):
-        with name_read_errors(path, path):
+        with convert_read_errors(path, path):
             found = find_matching_url_sizes(path)
     elif path != "-" and glob.has_magic(path) and not os.path.exists(path):
         found = dict.fromkeys(sorted(glob.glob(path)))
@@ -56,7 +56,7 @@ def find_input_file_sizes(path: str) -> dict[str, int | None]:
 
 
 @contextmanager
-def name_read_errors(name: str, path: str) -> Iterator[None]:
+def convert_read_errors(name: str, path: str) -> Iterator[None]:
     """Turn errors of reading `path` inside this context into a FilterkitError whose message begins with `name`.
 
     An OSError becomes a FilterkitError that is an OSError, too. Damaged or truncated compressed data and text in
@@ -124,7 +124,7 @@ class Source:
         except (LookupError, UnicodeError):
             what = f"no encoding {quoted(encoding)}; name one that Python knows, such as latin-1"
             raise UsageError(f"--encoding: {what}") from None
-        with name_read_errors(self.name, self.path):
+        with convert_read_errors(self.name, self.path):
             self._raw = self._open(path)
             self._stream = decompress(self._raw, path)
         self.live &= self._stream is self._raw
@@ -162,7 +162,7 @@ class Source:
         Wait until something has arrived. Raise FilterkitError if reading fails.
         """
         text = b""
-        with name_read_errors(self.name, self.path):
+        with convert_read_errors(self.name, self.path):
             while not text and not self._ended:  # a terminal would wait for input again after its end
                 data = _read_available(self._stream, size) if self.live else self._stream.read(size)
                 self._n_arrived = len(data)
@@ -184,7 +184,7 @@ class Source:
         """
         if self._stream is not self._raw or self._decoder is not None or not isinstance(self._raw, io.BufferedReader):
             return b""
-        with name_read_errors(self.name, self.path):
+        with convert_read_errors(self.name, self.path):
             return self._raw.peek(16)
 
     def length(self) -> int | None:
@@ -202,7 +202,7 @@ class Source:
         The input must have a `length`, and a URL must serve ranges, see `serves_ranges`. Call `seek` before the next
         `read`, because the position may have changed. Raise FilterkitError if reading fails.
         """
-        with name_read_errors(self.name, self.path):
+        with convert_read_errors(self.name, self.path):
             if self._remote is not None:  # its file would read ahead
                 system, path = self._remote
                 return system.cat_file(path, start=begin, end=end)  # type: ignore[no-any-return]
@@ -214,7 +214,7 @@ class Source:
 
         A byte order mark is not removed any more. Raise FilterkitError if that fails.
         """
-        with name_read_errors(self.name, self.path):
+        with convert_read_errors(self.name, self.path):
             self._raw.seek(offset)
         self._begun, self._ended = True, False
 

@@ -156,7 +156,7 @@ class Parsed(NamedTuple):
     files: tuple[FileRows, ...] = ()
 
 
-class Files(NamedTuple):
+class SmallFiles(NamedTuple):
     """A part of an input that consists of whole small files, which a worker reads.
 
     Attributes
@@ -199,8 +199,8 @@ class Table:
     omits_texts : whether a row may leave out a text, which is then the first text of its column in the input, as in
         sparse ARFF. Parts must then be named tuples with a field `text`: if that first text comes late, parts wait in a
         temporary file.
-    small_file_size : the size in bytes up to which a further file of the input is given to the parser in a `Files`; 0
-        if none is.
+    small_file_size : the size in bytes up to which a further file of the input is given to the parser in a
+        `SmallFiles`; 0 if none is.
     """
 
     sparse: bool = False

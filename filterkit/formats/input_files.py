@@ -16,8 +16,8 @@ from filterkit.files.lines import count_lines
 from filterkit.files.source import Source, find_input_file_sizes
 from filterkit.files.stretches import Stretch
 from filterkit.files.urls import is_url
-from filterkit.formats.base import FileFormat, Files, Opening, Table
-from filterkit.formats.part_reader import name_format_errors
+from filterkit.formats.base import FileFormat, Opening, SmallFiles, Table
+from filterkit.formats.part_reader import convert_format_errors
 from filterkit.formats.text import TextTable
 
 _MANY = 1 << 30  # jobs, for which a stretch is as long as a block
@@ -53,7 +53,7 @@ class InputFiles:
     name : what messages call the first file.
     first, table : the tables of the first file, and of the one that is open.
     lines : counts the lines of the byte ranges that workers have read.
-    n_finished : how many bytes of files other than the open one have been read. A `Reader` adds those of `Files`.
+    n_finished : how many bytes of files other than the open one have been read. A `Reader` adds those of `SmallFiles`.
 
     Raises
     ------
@@ -71,7 +71,7 @@ class InputFiles:
         self._number = 0  # of the file that is open
         self.n_finished = 0
         self.lines = LineCounts()
-        with name_format_errors(kind, self.name):
+        with convert_format_errors(kind, self.name):
             self.first = self.table = kind.open(self._opening)
 
     def open(self, number: int) -> None:
@@ -81,7 +81,7 @@ class InputFiles:
         """
         self.table.close()
         opening = self._opening._replace(path=self.paths[number], first=self.first)
-        with name_format_errors(self._kind, opening.name):
+        with convert_format_errors(self._kind, opening.name):
             self.table, self._number = self._kind.open(opening), number
         if self.table.attributes is not self.first.attributes and self.table.attributes != self.first.attributes:
             what = describe_attribute_difference(self.table.attributes, self.first.attributes)
@@ -116,7 +116,7 @@ class InputFiles:
     ) -> Iterator[Any]:
         """Yield the parts of all files, in order: byte ranges if workers can read them, else what this process reads.
 
-        Small further files come in groups, as `Files`, which workers open. `PAUSE` is yielded, too. Raise
+        Small further files come in groups, as `SmallFiles`, which workers open. `PAUSE` is yielded, too. Raise
         FilterkitError if a file cannot be read.
 
         Parameters
@@ -124,7 +124,7 @@ class InputFiles:
         engine : the engine whose workers read the parts.
         restart : where to begin; the rest of this file is read by this process. None to begin with the first file.
         begin_file : called with the table of each further file that this method opens, before its parts; not for
-            `Files`.
+            `SmallFiles`.
         """
         small: dict[str, int] = {}
         first = 0
@@ -133,7 +133,7 @@ class InputFiles:
         elif self._number:
             self.open(0)
         for number, path in enumerate([*self.paths[first:], None], first):
-            size = None if path is None or not number else self._measure_small_file(path)
+            size = None if path is None or not number else self._find_size_if_small(path)
             if path is not None and size is not None:
                 small[path] = size
             if small and (size is None or sum(small.values()) >= self.first.small_file_size):
@@ -141,7 +141,7 @@ class InputFiles:
                 files = tuple(
                     (os.path.abspath(each) if elsewhere and not is_url(each) else each, each) for each in small
                 )
-                yield Files(files, sum(small.values()), elsewhere)
+                yield SmallFiles(files, sum(small.values()), elsewhere)
                 small = {}
             if path is not None and size is None:
                 if number != self._number:
@@ -150,7 +150,7 @@ class InputFiles:
                     begin_file(self.table)
                 yield from self._read_open_file(engine, restart if number == first else None)
 
-    def _measure_small_file(self, path: str) -> int | None:
+    def _find_size_if_small(self, path: str) -> int | None:
         """Return the size in bytes of a file if it is small enough that workers read it together with others.
 
         Return None if it is too large for that, compressed, or of unknown size. Of a URL, ask for the size if need be.
@@ -171,13 +171,13 @@ class InputFiles:
         """
         table, name = self.table, self._opening._replace(path=self.paths[self._number]).name
         parts: Iterator[Any] | None = None
-        with name_format_errors(self._kind, name):
+        with convert_format_errors(self._kind, name):
             if restart is not None and isinstance(table, TextTable):
                 parts = table.parts(restart.offset, restart.line)
             elif self._part_size is not None or engine.reads_files:
                 parts = table.stretches(engine.jobs if self._part_size is None else _MANY)
                 if parts is not None and isinstance(table, TextTable):
-                    self.lines.counted[name] = table.line - 1
+                    self.lines.n_counted_lines[name] = table.line - 1
             yield from table.parts() if parts is None else parts
 
 
@@ -188,28 +188,28 @@ class LineCounts:
     Attributes
     ----------
     ends : the offset in bytes where the last of these ranges ends, by the name of the file.
-    counted : how many lines each file has in its header and these ranges, without those in `uncounted`, by the name of
-        the file.
-    uncounted : the ranges whose lines have not been counted, by the name of the file.
+    n_counted_lines : how many lines each file has in its header and these ranges, without those in
+        `uncounted_stretches`, by the name of the file.
+    uncounted_stretches : the ranges whose lines have not been counted, by the name of the file.
     """
 
     ends: dict[str, int] = field(default_factory=dict)
-    counted: dict[str, int] = field(default_factory=dict)
-    uncounted: dict[str, list[Stretch]] = field(default_factory=dict)
+    n_counted_lines: dict[str, int] = field(default_factory=dict)
+    uncounted_stretches: dict[str, list[Stretch]] = field(default_factory=dict)
 
     def add_stretch(self, stretch: Stretch, n_lines: int | None) -> None:
         """Add the next byte range of a file, which has `n_lines`; None if they have not been counted."""
         self.ends[stretch.name] = stretch.end
         if n_lines is None:
-            self.uncounted.setdefault(stretch.name, []).append(stretch)
+            self.uncounted_stretches.setdefault(stretch.name, []).append(stretch)
         else:
-            self.counted[stretch.name] += n_lines
+            self.n_counted_lines[stretch.name] += n_lines
 
     def count_all_lines(self, name: str) -> int:
         """Return how many lines a file has up to the end of the last range added; read the uncounted ranges to do so.
 
         Return 0 if the file is not read in ranges. Raise FilterkitError if it cannot be read.
         """
-        for stretch in self.uncounted.pop(name, ()):
-            self.counted[name] += count_lines(stretch.read()[0].text)
-        return self.counted.get(name, 0)
+        for stretch in self.uncounted_stretches.pop(name, ()):
+            self.n_counted_lines[name] += count_lines(stretch.read()[0].text)
+        return self.n_counted_lines.get(name, 0)

@@ -129,7 +129,7 @@ class Losses:
             self._warn(lost)
         self._lost = []
 
-    def add_labels_and_find_new(self, has_weights: bool, flags: np.ndarray) -> list[int]:
+    def add_flags_and_find_new(self, has_weights: bool, flags: np.ndarray) -> list[int]:
         """Take in further rows; return the indices of the flags of `used` that are True for the first time.
 
         `flags` is what `flag_used_labels` returned for the rows; they are added to `used`. `has_weights` says

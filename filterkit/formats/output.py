@@ -18,7 +18,7 @@ from filterkit.stages.base import Rows
 BatchMap: TypeAlias = Callable[[Callable[[Batch], Any]], Iterator[Any]]
 
 
-class Form(NamedTuple):
+class OutputForm(NamedTuple):
     """The format and schema in which rows are written, with what the user says about numbers and comments.
 
     Attributes
@@ -50,7 +50,7 @@ class RowWriter:
     losses : finds what is lost of the rows.
     """
 
-    def __init__(self, form: Form) -> None:
+    def __init__(self, form: OutputForm) -> None:
         kind, self._schema = form.kind, form.schema
         self._flat = self._schema.replace(labels=()) if self._schema.labels else self._schema
         self._writer = kind.writer(self._flat.replace(sparse=form.sparse), form.precision)
@@ -76,7 +76,7 @@ class RowWriter:
                 for batch in rows(itself):
                     count += len(batch)
                     *_, has_weights, used = _convert_batch(self._flat, itself, False, self.losses, batch)
-                    self.losses.add_labels_and_find_new(has_weights, used)
+                    self.losses.add_flags_and_find_new(has_weights, used)
                     yield batch
                 if not count:
                     yield empty(self._schema)
@@ -114,7 +114,7 @@ class RowWriter:
         for size, piece, batch, has_weights, used in rows(
             partial(_convert_batch, self._flat, writer.converter(), keep, losses)
         ):
-            losses.add_labels_and_find_new(has_weights, used)
+            losses.add_flags_and_find_new(has_weights, used)
             writer.write(out, piece)
             yield size, batch
         writer.end(out)

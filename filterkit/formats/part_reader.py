@@ -16,7 +16,7 @@ from filterkit.data.schema import Schema
 from filterkit.errors import FilterkitError, RowError, UsageError, make_file_error, to_one_line
 from filterkit.files.lines import count_lines
 from filterkit.files.stretches import Stretch
-from filterkit.formats.base import NOTHING_OMITTED, FileFormat, Files, Parsed, add_input_name
+from filterkit.formats.base import NOTHING_OMITTED, FileFormat, Parsed, SmallFiles, add_input_name
 from filterkit.formats.notes import UNSEEN, Note
 
 
@@ -25,7 +25,7 @@ class PartToParse(NamedTuple):
 
     Attributes
     ----------
-    part : one of `Table.parts` or `Table.stretches`, or `Files`; None if it need not be read.
+    part : one of `Table.parts` or `Table.stretches`, or `SmallFiles`; None if it need not be read.
     first_texts : the first text of each passthrough column in the input, by its index among them, as far as it is
         known.
     start : the number of the first row of the part in the input, from 0; 0 also if it is not known.
@@ -58,7 +58,7 @@ class PartResult(NamedTuple):
         been called.
     stretch : the part, if it is a `Stretch`; else None.
     n_lines : how many lines a stretch has; None for another part, or if they have not been counted.
-    nbytes : how many bytes the files of a part that is a `Files` have; 0 for any other part.
+    nbytes : how many bytes the files of a part that is a `SmallFiles` have; 0 for any other part.
     first_texts : the first text of each passthrough column in the part, by its index among them; empty if no row of
         the format may omit one.
     """
@@ -125,7 +125,7 @@ class PartReader:
             if self.last is not None and stretch.end < stretch.size and self.last(part.text) != len(part.text):
                 raise UnclosedRecord(stretch.name, begin)
             n_lines = count_lines(part.text)
-        nbytes = part.nbytes if isinstance(part, Files) else 0
+        nbytes = part.nbytes if isinstance(part, SmallFiles) else 0
         if not is_parsed:
             return PartResult(item.n_done or 0, stretch=stretch, n_lines=n_lines, nbytes=nbytes)
         parsed, result, first_texts = self._parse_and_check(part), None, NOTHING_OMITTED
@@ -153,7 +153,7 @@ class PartReader:
         elif getattr(part, "text", None) == b"":
             return Parsed(empty(self.schema))
         else:
-            with name_format_errors(self.kind, self.name):
+            with convert_format_errors(self.kind, self.name):
                 parsed = self.parser(part)
             if self.unseen:
                 from filterkit.data.tables import make_unseen_labels_missing
@@ -205,7 +205,7 @@ def fill_omitted_texts(batch: Batch, omitted: Mapping[int, np.ndarray], first_te
 
 
 @contextmanager
-def name_format_errors(kind: FileFormat, name: str) -> Iterator[None]:
+def convert_format_errors(kind: FileFormat, name: str) -> Iterator[None]:
     """Turn an error that a format raises inside this context into a FilterkitError that names the input, `name`.
 
     A RowError stays, but gets `name` as its source if it has none. A UsageError and a MemoryError stay as they are. Of

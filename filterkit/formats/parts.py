@@ -16,12 +16,12 @@ from filterkit.errors import FilterkitError
 from filterkit.files.compression import compress
 from filterkit.files.folders import open_folder
 from filterkit.files.part_names import PartNames
-from filterkit.files.parts_list import PartEntry, Parts, Work
-from filterkit.formats.output import Form, RowWriter
+from filterkit.files.parts_list import PartEntry, ResumableParts, Work
+from filterkit.formats.output import OutputForm, RowWriter
 
 
 class WrittenPart(NamedTuple):
-    """A file with all rows of one part of an output, in the hidden folder; `Parts.add_part` gives it its name.
+    """A file with all rows of one part of an output, in the hidden folder; `ResumableParts.add_part` gives it its name.
 
     Attributes
     ----------
@@ -49,7 +49,7 @@ class PartWriter:
     name : the output in messages; its ending says how to compress the file.
     """
 
-    form: Form
+    form: OutputForm
     folder: str
     name: str
 
@@ -76,9 +76,9 @@ class PartWriter:
 
 
 def write_parts(
-    parts: Parts,
+    parts: ResumableParts,
     work: Work,
-    form: Form,
+    form: OutputForm,
     write_missing: Callable[[PartWriter], Iterable[WrittenPart | None]],
     done: Iterable[int] = (),
 ) -> None:
@@ -90,7 +90,7 @@ def write_parts(
     Parameters
     ----------
     parts : the parts of the output.
-    work : what the parts are made of, and how, for `Parts.check_same_work` of a further run.
+    work : what the parts are made of, and how, for `ResumableParts.check_same_work` of a further run.
     form : the format and schema of the rows.
     write_missing : gets a `PartWriter`, calls it with the batches of each missing part, and yields the results in the
         order of the parts; it yields None for a part in `done`.
@@ -105,7 +105,7 @@ def write_parts(
         # If there are no parts, write one without rows.
         for number, written in chain([next(found, None) or (0, writer([]))], found):
             if written is not None:
-                labels = losses.add_labels_and_find_new(written.has_weights, written.used)
+                labels = losses.add_flags_and_find_new(written.has_weights, written.used)
                 parts.add_part(number, written.path, PartEntry(written.rows, written.bytes, tuple(labels)))
         losses.warn_after_rows()
         parts.write_list()
@@ -113,13 +113,13 @@ def write_parts(
         parts.close()
 
 
-def write_batches_as_parts(names: PartNames, batches: Iterable[Batch], form: Form) -> None:
+def write_batches_as_parts(names: PartNames, batches: Iterable[Batch], form: OutputForm) -> None:
     """Write each batch as a part of an output, and the list; if that fails, remove all parts.
 
     If there is no batch, write one part without rows. Raise FilterkitError if parts, a list or a journal are there
     already, or if a part cannot be written.
     """
-    parts = Parts(names, must_be_new=True)
+    parts = ResumableParts(names, must_be_new=True)
     try:
         write_parts(parts, {}, form, lambda part: (part([batch]) for batch in batches))
     except BaseException:

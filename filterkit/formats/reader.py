@@ -16,11 +16,11 @@ from filterkit.engines.local import LocalEngine
 from filterkit.errors import FilterkitError, RowError, StageError
 from filterkit.files.rejects import RejectWriter
 from filterkit.files.stretches import Stretch
-from filterkit.formats.base import FileFormat, Files, Opening, Table, add_input_name
+from filterkit.formats.base import FileFormat, Opening, SmallFiles, Table, add_input_name
 from filterkit.formats.held_results import HeldResults
 from filterkit.formats.input_files import InputFiles, RestartPoint
 from filterkit.formats.notes import Notes
-from filterkit.formats.part_reader import PartReader, PartResult, PartToParse, UnclosedRecord, name_format_errors
+from filterkit.formats.part_reader import PartReader, PartResult, PartToParse, UnclosedRecord, convert_format_errors
 from filterkit.formats.row_counts import RowCounts
 from filterkit.formats.text import TextTable
 
@@ -87,7 +87,7 @@ class Reader(AbstractContextManager["Reader"]):
             if first.classless:
                 self.named_class = "none"
             self._flat, self.schema = _make_schemas(first, opening, self.named_class)
-            with name_format_errors(kind, self.name):
+            with convert_format_errors(kind, self.name):
                 self._parser = first.parser(self._flat)
         except FilterkitError as error:
             first.close()
@@ -161,12 +161,14 @@ class Reader(AbstractContextManager["Reader"]):
                 raise
             except UnclosedRecord as found:  # what comes before is right; from here on, this process finds the records
                 name, begin = found.args
-                restart = RestartPoint(name, begin, self.files.lines.counted.pop(name) + 1)
+                restart = RestartPoint(name, begin, self.files.lines.n_counted_lines.pop(name) + 1)
                 self.files.open(self.files.paths.index(name))
         if not self._known_starts:
             self._notes.warn_and_clear()
             if notes or not done:
-                self.may_be_cut = self._row_counts.check_whether_cut([self.name, *self.files.paths[1:]], self._complete)
+                self.may_be_cut = self._row_counts.warn_or_raise_if_cut_off(
+                    [self.name, *self.files.paths[1:]], self._complete
+                )
         self.count = self.rows
 
     def _add_header_notes_and_row_count(self, table: Table) -> None:
@@ -202,8 +204,8 @@ class Reader(AbstractContextManager["Reader"]):
     def _make_parts_to_parse(self, parts: Iterator[Any], done: Done, notes: bool) -> Iterator[Any]:
         """Yield a `PartToParse` for each part, and each `PAUSE` as it is.
 
-        A part in `done` is left out of it, as None, if not `notes`; but a `Stretch` or `Files`, which are counted, are
-        not.
+        A part in `done` is left out of it, as None, if not `notes`; but a `Stretch` or `SmallFiles`, which are counted,
+        are not.
         """
         number = len(self._starts) - 1
         for part in parts:
@@ -211,7 +213,7 @@ class Reader(AbstractContextManager["Reader"]):
                 yield part
                 continue
             n_done = done.get(number)
-            is_left_out = n_done is not None and not notes and not isinstance(part, (Stretch, Files))
+            is_left_out = n_done is not None and not notes and not isinstance(part, (Stretch, SmallFiles))
             start = self._known_starts[number] if number < len(self._known_starts) else 0
             yield PartToParse(None if is_left_out else part, self._held.first_texts, start, n_done)
             number += 1
@@ -237,7 +239,7 @@ class Reader(AbstractContextManager["Reader"]):
 
         In that pass, its row counts and first texts are added to those of the input, too.
         """
-        rows_before, lines_before = self.rows, dict(self.files.lines.counted)
+        rows_before, lines_before = self.rows, dict(self.files.lines.n_counted_lines)
         self._starts.append(rows_before + part_result.rows)
         self.files.n_finished += part_result.nbytes
         if part_result.stretch is not None:

@@ -70,7 +70,7 @@ class RowCounts(dict[str, FileRows]):
         for part in parts:
             self[part.name] = self.get(part.name, FileRows(part.name)).merge_with(part)
 
-    def check_whether_cut(self, names: Iterable[str], requires_last_line: bool) -> bool:
+    def warn_or_raise_if_cut_off(self, names: Iterable[str], requires_last_line: bool) -> bool:
         """Return whether the last line of any file that filterkit wrote, the number of its rows, is missing.
 
         A file without a header continues the file before, if that has no such last line. Give an `IncompleteWarning`

@@ -10,7 +10,7 @@ import numpy as np
 from filterkit.data.batch import Batch, concatenate
 from filterkit.data.schema import Attribute, Schema
 from filterkit.errors import RowError, to_one_line
-from filterkit.files.lines import Block, Lines, count_lines, read_blocks
+from filterkit.files.lines import Block, WholeLinePieces, count_lines, read_blocks
 from filterkit.files.rejects import Rejected
 from filterkit.files.source import Source
 from filterkit.files.stretches import Stretch, cut_into_stretches
@@ -41,7 +41,7 @@ def first_line(source: Source) -> tuple[str, bytes]:
     `TextTable` as `rest`. Raise RowError if the line is longer than 256 MB, or not UTF-8. `source` is what
     `Opening.text` returned; nothing has been read from it.
     """
-    lines = Lines(source, b"", 1 << 16, lambda text: text.find(b"\n") + 1)
+    lines = WholeLinePieces(source, b"", 1 << 16, lambda text: text.find(b"\n") + 1)
     try:
         line = next(lines, b"").decode()
     except UnicodeDecodeError:

@@ -8,7 +8,7 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 from filterkit.errors import PATH, UsageError, add_plugin_hint, quoted, suggestion
-from filterkit.files.endings import COMPRESSIONS, KNOWN, check_ending, find_ending_before_compression
+from filterkit.files.endings import COMPRESSIONS, FORMATS_BY_ENDING, check_ending, find_ending_before_compression
 
 if TYPE_CHECKING:
     from filterkit.formats.base import FileFormat
@@ -86,9 +86,9 @@ class Formats:
         if path.lower().endswith(COMPRESSIONS):
             return f"standard output is not compressed, though it goes to {name}; say -o {name}"
         other = self.known.get(end)
-        if self._out is not None or end in ("", _DEFAULT) or (other is None and end not in KNOWN):
+        if self._out is not None or end in ("", _DEFAULT) or (other is None and end not in FORMATS_BY_ENDING):
             return ""
-        title = KNOWN[end] if other is None else other.title
+        title = FORMATS_BY_ENDING[end] if other is None else other.title
         hint = f"; say -o {name}" if other is not None and other.is_written() else ""
         return f"standard output is ARFF, though it goes to {name}, whose ending is that of {title}{hint}"
 
@@ -111,8 +111,8 @@ def check_output_ending(
     if _DEFAULT in form.endings:
         hint = "" if other is None else ", or say so with --to"
         check_ending(path, form.title, by, hint, other=None if other is None else other.title)
-    elif end in KNOWN or other is not None:
-        name = KNOWN[end] if other is None else other.title
+    elif end in FORMATS_BY_ENDING or other is not None:
+        name = FORMATS_BY_ENDING[end] if other is None else other.title
         better = quoted(os.path.basename(path).removesuffix(end) + form.endings[0])
         raise UsageError(
             f"{about}{quoted(path, PATH)} would hold {form.title}, but its ending is that of {name}; name it {better}"

@@ -21,7 +21,7 @@ from filterkit.engines.engine import PAUSE, Engine, find_engine_constructor_faul
 from filterkit.engines.local import LocalEngine
 from filterkit.errors import FilterkitError
 from filterkit.formats.base import Opening
-from filterkit.formats.output import Form, RowWriter
+from filterkit.formats.output import OutputForm, RowWriter
 from filterkit.formats.reader import Reader
 from filterkit.stages.base import RowStage, State
 from filterkit.stages.columns import ColumnStage
@@ -237,7 +237,9 @@ def _fit_and_write_sample(engine: Engine, sample_name: str) -> bytes:
         with closing(source):
             fitted, out = Chain([_Stretch(), _Halve()]).fit_rows(Rows(source))
             written = BytesIO()
-            RowWriter(Form(Arff(), fitted.schema, fitted.schema.sparse)).write(written, partial(out.map, last=True))
+            RowWriter(OutputForm(Arff(), fitted.schema, fitted.schema.sparse)).write(
+                written, partial(out.map, last=True)
+            )
             return written.getvalue()
 
 

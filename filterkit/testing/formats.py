@@ -23,7 +23,7 @@ from filterkit.data.schema import Schema
 from filterkit.errors import FilterkitError, PluginError
 from filterkit.files.output import open_output
 from filterkit.formats.base import LOSSES, FileFormat, Opening
-from filterkit.formats.output import Form, RowWriter
+from filterkit.formats.output import OutputForm, RowWriter
 from filterkit.formats.reader import Reader
 from filterkit.formats.simple import Format
 from filterkit.testing.findings import format_error_location
@@ -212,7 +212,9 @@ def write_rows_to_bytes(form: FileFormat, data: Batch, step: int | None = None) 
         path = os.path.join(folder, "t" + form.endings[0])
         try:
             with open_output(path) as out, redirect_stderr(StringIO()):  # warnings of losses, which are declared
-                RowWriter(Form(form, data.schema, data.sparse)).write(out, lambda function: map(function, batches))
+                RowWriter(OutputForm(form, data.schema, data.sparse)).write(
+                    out, lambda function: map(function, batches)
+                )
                 is_closed = out.closed
         except FilterkitError as error:
             lines = "".join(map(str, error.args))

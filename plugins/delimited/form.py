@@ -221,5 +221,5 @@ class DelimitedTable(TextTable):
     def parser(self, schema: Schema) -> DelimitedParser:
         from .parsing import DelimitedParser
 
-        is_part = not self.first_rows.is_whole
-        return DelimitedParser(schema, self.opening, self.form, self.records, self.weights, is_part)
+        is_typed_by_first_rows = not self.first_rows.is_whole
+        return DelimitedParser(schema, self.opening, self.form, self.records, self.weights, is_typed_by_first_rows)

@@ -101,7 +101,7 @@ def _infer_attributes(form: TypedFormat, opening: Opening, first_rows: FirstRows
             )
         is_text = pa.types.is_string(column.type) or kinds.get(name) in ("nominal", "string")
         is_text |= name == asked and opening.positive is not None and name not in kinds
-        if kinds.get(name) != "numeric" and (number := _find_first_inexact(form, name, column, text)):
+        if kinds.get(name) != "numeric" and (number := _find_first_inexact_integer(form, name, column, text)):
             codes[name] = number
             is_text = True
         if is_text:
@@ -165,7 +165,7 @@ def _parse_object(text: bytes) -> dict[str, Any]:
     Raise RowError if it is not an object in UTF-8, if it is nested too deep, or if a member is a number such as 1e999,
     which is too large for float64. Large whole numbers without an exponent are kept.
     """
-    if _is_too_deep(text, np.array([], int)):
+    if _is_nested_too_deep(text, np.array([], int)):
         raise RowError(_TOO_DEEP)
     if not is_utf8(text):
         raise RowError(_NOT_UTF8)
@@ -180,7 +180,7 @@ def _parse_object(text: bytes) -> dict[str, Any]:
     return row
 
 
-def _find_inexact_numbers(text: bytes) -> Iterator[tuple[str, int]]:
+def _find_inexact_integers(text: bytes) -> Iterator[tuple[str, int]]:
     """Yield the column and the value of each whole number in JSON objects that float64 cannot hold exactly.
 
     `text` has an object on each line; lines that are not JSON are skipped.
@@ -193,7 +193,7 @@ def _find_inexact_numbers(text: bytes) -> Iterator[tuple[str, int]]:
                         yield name, value
 
 
-def _find_first_inexact(form: TypedFormat, name: str, column: Any, text: bytes) -> str:
+def _find_first_inexact_integer(form: TypedFormat, name: str, column: Any, text: bytes) -> str:
     """Return the first whole number of column `name`, as text, that float64 cannot hold exactly; "" if there is none.
 
     `column` is what Arrow read from `text`. Raise RowError if there is such a number, but the column is float64: then
@@ -207,13 +207,13 @@ def _find_first_inexact(form: TypedFormat, name: str, column: Any, text: bytes) 
     if not (is_number and may_be_rounded(convert_to_numbers(column))):
         return ""
     if pa.types.is_floating(column.type):
-        _refuse_inexact(form, text, name)
-    return next((str(number) for each, number in _find_inexact_numbers(text) if each == name), "")
+        _refuse_inexact_integers(form, text, name)
+    return next((str(number) for each, number in _find_inexact_integers(text) if each == name), "")
 
 
-def _refuse_inexact(form: TypedFormat, text: bytes, *names: str) -> None:
+def _refuse_inexact_integers(form: TypedFormat, text: bytes, *names: str) -> None:
     """Raise a `RowError` if one of the columns `names` has a whole number that float64 cannot hold exactly."""
-    for name, number in _find_inexact_numbers(text):
+    for name, number in _find_inexact_integers(text):
         if name in names:
             what = (
                 f"{InexactNumber(str(number))}; say --from {form.name}:numeric={name} to round it, or put it in quotes"
@@ -272,7 +272,7 @@ def _read_json(text: bytes, schema: Any, unexpected: str = "infer") -> Any:
 
     characters = np.frombuffer(text, np.uint8)
     line_ends = np.flatnonzero(characters[:-1] == ord("\n"))
-    if _is_too_deep(text, line_ends):
+    if _is_nested_too_deep(text, line_ends):
         raise pa.ArrowInvalid(_TOO_DEEP)
     if not is_utf8(text):  # Arrow would take it for text
         raise pa.ArrowInvalid(_NOT_UTF8)
@@ -288,7 +288,7 @@ def _read_json(text: bytes, schema: Any, unexpected: str = "infer") -> Any:
     )
 
 
-def _is_too_deep(text: bytes, line_ends: np.ndarray) -> bool:
+def _is_nested_too_deep(text: bytes, line_ends: np.ndarray) -> bool:
     """Return whether objects and arrays are nested deeper than `_DEEPEST`, in lines or over several of them.
 
     `line_ends`, int (n,), has the offsets of the line feeds in `text`, except for one that is its last byte.
@@ -344,13 +344,13 @@ class JsonParser(TextParser):
     ----------
     schema : the schema of the batches.
     opening : how the input was opened.
-    is_part : whether the types of columns were inferred from the first rows only.
+    is_typed_by_first_rows : whether the types of columns were inferred from the first rows only.
     form : the format.
     """
 
-    def __init__(self, schema: Schema, opening: Opening, is_part: bool, form: JsonLines) -> None:
+    def __init__(self, schema: Schema, opening: Opening, is_typed_by_first_rows: bool, form: JsonLines) -> None:
         super().__init__(schema, opening.rejects)
-        self.is_part, self.form = is_part, form
+        self.is_typed_by_first_rows, self.form = is_typed_by_first_rows, form
         self.fitted, self.unseen = opening.like is not None, opening.unseen
         self.attributes = {a.name: a for a in schema.attributes}
 
@@ -372,7 +372,7 @@ class JsonParser(TextParser):
             numeric = [
                 name for name, kind in types.items() if kind == pa.float64() and not self.form.may_round_column(name)
             ]
-            _refuse_inexact(self.form, text, *numeric)
+            _refuse_inexact_integers(self.form, text, *numeric)
         return batch
 
     def _read_table(self, text: bytes, types: dict[str, Any]) -> Any:
@@ -398,7 +398,7 @@ class JsonParser(TextParser):
             for name, kind in types.items():
                 column = table.column(name) if name in table.column_names else pa.nulls(len(table))
                 if kind in (pa.string(), pa.bool_()):
-                    _find_first_inexact(self.form, name, column, text)
+                    _find_first_inexact_integer(self.form, name, column, text)
                     columns[name] = convert_to_texts(column)
                 elif pa.types.is_string(column.type):
                     raise
@@ -424,7 +424,10 @@ class JsonParser(TextParser):
             label = str(value).lower() if isinstance(value, bool) else str(value)
             is_label = value is None or self.unseen or label in attribute.values
             if attribute.kind == "nominal" and not is_label:
-                hint = f", which are those of the first {self.form.look}; say --from jsonl:look=all" * self.is_part
+                hint = (
+                    f", which are those of the first {self.form.look}; say --from jsonl:look=all"
+                    * self.is_typed_by_first_rows
+                )
                 hint = f", as the chain was fitted on{READ_AS_MISSING}" if self.fitted else hint
                 return RowError(f"{quoted(str(value))} is not among its labels{hint}", attribute=name)
         return super().explain(text, error)

@@ -298,7 +298,7 @@ class DelimitedParser(TextParser):
     form : the format.
     records : splits text into records and cells.
     weights : the position of the column of weights; None if there is none.
-    is_part : whether the types of columns were inferred from the first rows only.
+    is_typed_by_first_rows : whether the types of columns were inferred from the first rows only.
     """
 
     def __init__(
@@ -308,10 +308,11 @@ class DelimitedParser(TextParser):
         form: Delimited,
         records: RecordSplitter,
         weights: int | None,
-        is_part: bool,
+        is_typed_by_first_rows: bool,
     ) -> None:
         super().__init__(schema, opening.rejects)
-        self.form, self.records, self.weights, self.is_part = form, records, weights, is_part
+        self.form, self.records, self.weights = form, records, weights
+        self.is_typed_by_first_rows = is_typed_by_first_rows
         self.ends = records.find_record_ends
         self.fitted, self.unseen = opening.like is not None, opening.unseen
         self.quoted_nan = f"{form.quoting}NaN{form.quoting}".encode() if form.quoting else b""
@@ -416,7 +417,7 @@ class DelimitedParser(TextParser):
             advice = ", as the chain was fitted on" + READ_AS_MISSING * (attribute.kind == "nominal")
         elif attribute.kind != "nominal":
             advice += f" or {call}:nominal={name}"
-        elif self.is_part:
+        elif self.is_typed_by_first_rows:
             first = f", which are those of the first {self.form.look}"
             advice = f"{first}; say {call}:look=all or {call}:string={name}"
         wrong = ""

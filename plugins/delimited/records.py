@@ -66,13 +66,13 @@ class RecordSplitter:
             ends = ends[np.searchsorted(quotes, ends) % 2 == 0]
         return np.asarray(ends + 1)
 
-    def check_quotes(self, text: bytes, form: str) -> None:
+    def check_quotes(self, text: bytes, format_name: str) -> None:
         """Check that each quoted value of whole records is closed, and that its cell ends there.
 
         Parameters
         ----------
         text : whole records.
-        form : the name of the format, for messages.
+        format_name : the name of the format, for messages.
 
         Raises
         ------
@@ -91,14 +91,19 @@ class RecordSplitter:
         assert sound is not None
         begin = sound.end()
         if begin < len(text):
-            raise RowError(self._describe_quote_fault(text[begin:], form), line=1 + text.count(self.newline, 0, begin))
+            raise RowError(
+                self._describe_quote_fault(text[begin:], format_name), line=1 + text.count(self.newline, 0, begin)
+            )
 
-    def _describe_quote_fault(self, text: bytes, form: str) -> str:
-        """Return what is wrong with the quoted value that begins `text`, and what to do; `form` names the format."""
+    def _describe_quote_fault(self, text: bytes, format_name: str) -> str:
+        """Return what is wrong with the quoted value that begins `text`, and what to do.
+
+        `format_name` is the name of the format, for the message.
+        """
         match = re.match((rb"(" + _QUOTED + rb")%(q)s?+(" + _TAIL + rb")") % self._marks, text)
         assert match is not None
         value, end = (quoted(each.decode("utf-8", "replace"), 30) for each in match.groups())
-        hint = f"write a quote inside a value twice, or say --from {form}:quote=none"
+        hint = f"write a quote inside a value twice, or say --from {format_name}:quote=none"
         if match.end(1) == len(text):
             return f"a quote is not closed: {value}; {hint}"
         return f"{end} comes after the closing quote of {value}; {hint}"
@@ -118,12 +123,12 @@ class RecordSplitter:
         border = rb"(?:\A|" + blanks + rb"(\r?\n|\r|\Z)|" + before + rb"(%(d)s))"
         return re.sub((border + blanks + b"(" + quoted_value + b")?") % self._marks, rb"\1\2\3", records)
 
-    def split_cells(self, record: bytes, form: str) -> list[tuple[bytes, bool]]:
+    def split_cells(self, record: bytes, format_name: str) -> list[tuple[bytes, bool]]:
         """Return a pair for each cell of a record: its text without quotes, and whether it was in quotes.
 
-        Raise RowError as `check_quotes` does. `form` is the name of the format, for the message.
+        Raise RowError as `check_quotes` does. `format_name` is the name of the format, for the message.
         """
-        self.check_quotes(record, form)
+        self.check_quotes(record, format_name)
         record, found = record.rstrip(b"\r\n"), []
         position = len(record) - len(record.lstrip(b"\r\n"))
         cell, quote = re.compile((_CELL if self.quote else _TAIL) % self._marks), self.quote.encode()

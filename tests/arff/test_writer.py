@@ -13,7 +13,7 @@ from weka import WEKA_CONTENT, weka
 
 import filterkit
 from filterkit.arff import fast_writer, writer
-from filterkit.arff.row_format import quote
+from filterkit.arff.row_format import quote_if_needed
 from filterkit.arff.writer import format_header_pieces
 from filterkit.data.schema import Attribute, Schema
 
@@ -30,7 +30,7 @@ BAGS = ["''", "?", "'1,p\\n2,?'", "'3,\"\\'q r\\'\"'", "'4,\"p\\\\n{0 p},{3}\"'"
 
 def everything(weighted):
     """ARFF text with every kind of attribute and value; if `weighted`, attributes and rows have weights."""
-    labels = [quote(text) for text in TEXTS]
+    labels = [quote_if_needed(text) for text in TEXTS]
     lines = [
         "@relation 'every % kind'",
         "@attribute 'n 1' numeric" + " {2.5}" * weighted,

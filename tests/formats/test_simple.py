@@ -10,7 +10,7 @@ from content import open_reader
 
 from filterkit import Attribute, Batch, FilterkitError, Format, Schema
 from filterkit.data.batch import concatenate
-from filterkit.formats.output import Form, RowWriter
+from filterkit.formats.output import OutputForm, RowWriter
 
 SCHEMA = Schema("numbers", [Attribute("a"), Attribute("class", "nominal", ("x", "y"))], 1)
 
@@ -58,5 +58,5 @@ def test_a_format_without_a_function_that_reads_is_only_written():
 def test_weights_that_a_format_loses_are_told(capsys):
     form = Format("Light", (".light",), write=lambda batches, out: [*batches], losses=("weights",))
     batch = Batch(SCHEMA, np.ones((1, 1)), np.zeros(1, np.int32), np.full(1, 2.0))
-    RowWriter(Form(form, SCHEMA, False)).write(BytesIO(), lambda function: map(function, [batch]))
+    RowWriter(OutputForm(form, SCHEMA, False)).write(BytesIO(), lambda function: map(function, [batch]))
     assert "warning: the weights of rows are not written; write ARFF to keep them" in capsys.readouterr().err

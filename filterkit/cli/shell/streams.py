@@ -10,13 +10,13 @@ from contextlib import contextmanager, redirect_stdout, suppress
 from typing import Any
 
 from filterkit.errors import FilterkitError
-from filterkit.files.descriptors import Sink, moved
+from filterkit.files.descriptors import Sink, moved_descriptors
 
 
 class _StandardErrorSink(Sink):
     """Standard error. A message that cannot be written is dropped, and the work continues."""
 
-    gives_up = False
+    drops_data_on_interrupt = False
 
     def write(self, data: Any) -> int:
         try:
@@ -58,15 +58,15 @@ def send_prints_to_stderr() -> Iterator[None]:
     """Send to standard error what stages and libraries print in this context, because standard output may be data.
 
     In the context, descriptor 1 is standard error, also for libraries in C and for worker processes. The real standard
-    output has the descriptor ``moved[1]``, which outputs look up.
+    output has the descriptor ``moved_descriptors[1]``, which outputs look up.
     """
     sys.stdout.flush()
-    moved[1] = os.dup(1)
+    moved_descriptors[1] = os.dup(1)
     os.dup2(2, 1)
     try:
         with redirect_stdout(sys.stderr):
             yield
     finally:
-        number = moved.pop(1)
+        number = moved_descriptors.pop(1)
         os.dup2(number, 1)
         os.close(number)
