@@ -24,7 +24,7 @@ import sklearn.metrics.pairwise
 import sklearn.svm
 
 import filterkit
-from filterkit.evaluation.folds import Design
+from filterkit.evaluation.folds import EvaluationDesign
 from filterkit.evaluation.runner import Evaluator
 
 LEARNER = "svm --c 0.01,0.1,1,10,100 --folds 3 --calibrate"
@@ -64,14 +64,14 @@ def main(folder: str, *names: str) -> None:
     inside.wrap(sklearn.linear_model.LogisticRegression, "fit")
     for name in names or sorted(path.name.partition(".")[0] for path in Path(folder).glob("*.wc.arff.gz")):
         data = filterkit.read(str(Path(folder, f"{name}.wc.arff.gz")))
-        evaluator = Evaluator([(name, data)], Design(CHAINS, one_against_rest=True, min_positives=50))
-        parts = [part for part in evaluator.parts if part[2] == 0]
-        evaluator.evaluate_part(parts[0])  # what each process does once
+        evaluator = Evaluator([(name, data)], EvaluationDesign(CHAINS, one_against_rest=True, min_positives=50))
+        parts = [part for part in evaluator.task_folds if part[2] == 0]
+        evaluator.evaluate_task_fold(parts[0])  # what each process does once
         rounds = []
         for _ in range(_ROUNDS):
             inside.seconds, began = 0.0, time.perf_counter()
             for part in parts:
-                evaluator.evaluate_part(part)
+                evaluator.evaluate_task_fold(part)
             rounds.append((time.perf_counter() - began, inside.seconds))
         whole, shared = map(median, zip(*rounds, strict=True))
         ratios = sorted(a / b for a, b in rounds)
@@ -99,7 +99,7 @@ def plain(evaluator: Evaluator, parts: list[tuple[str, str, int]]) -> float:
     plugin.SvmSolver.fit_hyperplanes = on_rows
     try:
         for part in parts:
-            evaluator.evaluate_part(part)
+            evaluator.evaluate_task_fold(part)
     finally:
         plugin.SvmSolver.fit_hyperplanes = solve
     return seconds

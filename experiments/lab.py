@@ -15,10 +15,10 @@ import numpy as np
 import filterkit
 from filterkit.engines.engine import count_available_cores
 from filterkit.evaluation.comparison import compute_corrected_t_test
-from filterkit.evaluation.folds import Design
+from filterkit.evaluation.folds import EvaluationDesign
 from filterkit.evaluation.journal import Journal
 from filterkit.evaluation.results import Results
-from filterkit.evaluation.runner import Evaluator, evaluate_parts, parse_named_chain
+from filterkit.evaluation.runner import Evaluator, evaluate_task_folds, parse_named_chain
 from filterkit.plugin.engines import make_engine
 from filterkit.plugin.registry import get_registry
 
@@ -102,11 +102,11 @@ def compare(
     chains : each as ``NAME: STAGES``.
     plugins : files of plugins that the chains need.
     test : the rows to test on; by default they are folds of the data.
-    design : further arguments of `filterkit.evaluation.folds.Design`.
+    design : further arguments of `filterkit.evaluation.folds.EvaluationDesign`.
     """
     for path in plugins:
         get_registry().load_plugin_file(path)
-    plan = Design(tuple(parse_named_chain(text) for text in chains), **design)
+    plan = EvaluationDesign(tuple(parse_named_chain(text) for text in chains), **design)
     journal = None
     if given.journals:
         os.makedirs(given.journals, exist_ok=True)
@@ -117,7 +117,7 @@ def compare(
     done = {row[:3] for row in rows}
     evaluator = Evaluator(data, plan, test)
     with make_engine("processes", given.jobs, get_registry()) as engine:
-        for left, results in evaluate_parts(evaluator, engine, done):
+        for left, results in evaluate_task_folds(evaluator, engine, done):
             rows += results
             if journal is not None:
                 journal.add_results(results)

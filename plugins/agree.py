@@ -10,7 +10,7 @@ from filterkit import Batch, Learner, StageError, TrainingStage, UsageError, opt
 from filterkit.plugin import Bools, Rows, get_attribute_values, itself, join_all_rows, offer, quoted, take_rows
 
 
-class Agree(TrainingStage):
+class RemoveMisclassifiedRows(TrainingStage):
     """Keep the training rows whose class a learner predicts right from other rows, as Weka's RemoveMisclassified does.
 
         filterkit in.arff agree --chain "impute onehot svm"
@@ -89,4 +89,4 @@ class Agree(TrainingStage):
         return np.asarray(get_attribute_values(out, position) == code[out.y])
 
 
-filterkit_stages = offer(Agree)
+filterkit_stages = offer(RemoveMisclassifiedRows)

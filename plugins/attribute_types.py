@@ -25,7 +25,7 @@ from filterkit.plugin import (
 _ISO = "yyyy-MM-dd'T'HH:mm:ss"
 
 
-class Nominal(ChoosingStage):
+class ConvertToNominal(ChoosingStage):
     """Turn numeric, string and date attributes into nominal ones, as Weka's NumericToNominal and StringToNominal do.
 
         filterkit in.arff nominal --only count1
@@ -169,7 +169,7 @@ class TypeChangingStage(ChoosingStage):
             raise StageError(self.name, fault, batch.start + row)
 
 
-class Numeric(TypeChangingStage):
+class ConvertToNumeric(TypeChangingStage):
     """Turn nominal, string and date attributes into numeric ones.
 
         filterkit in.arff numeric --only class --codes
@@ -210,7 +210,7 @@ class Numeric(TypeChangingStage):
         return numbers
 
 
-class String(TypeChangingStage):
+class ConvertToString(TypeChangingStage):
     """Turn nominal, numeric and date attributes into strings, as Weka's NominalToString does.
 
         filterkit --class none in.arff string --only class
@@ -230,7 +230,7 @@ class String(TypeChangingStage):
         return pick_texts(_format_attribute_values(attribute, distinct), codes)
 
 
-class Date(TypeChangingStage):
+class ConvertToDate(TypeChangingStage):
     """Turn string, nominal and numeric attributes into dates, as Weka's NumericToDate does, or change a date's format.
 
         filterkit arff_samples/mixed.arff date --only received --format yyyy-MM
@@ -278,4 +278,4 @@ class Date(TypeChangingStage):
 _EARLIEST, _LATEST = -62_135_769_600_000, 9.2e18  # milliseconds; from the year 1
 
 
-filterkit_stages = offer(Date, Nominal, Numeric, String)
+filterkit_stages = offer(ConvertToDate, ConvertToNominal, ConvertToNumeric, ConvertToString)

@@ -139,7 +139,7 @@ class Rename(Stage):
         return edit.build()
 
 
-class Class(Stage):
+class SetClass(Stage):
     """Make an attribute the class, as Weka's ClassAssigner does; what was the class becomes an ordinary attribute.
 
         filterkit in.arff nominal --only count1 class count1
@@ -235,4 +235,4 @@ class Id(Stage):
             raise FilterkitError(f"{error}; use another name with --attribute") from None
 
 
-filterkit_stages = offer(Class, Id, Keep, Remove, Rename, Reorder)
+filterkit_stages = offer(SetClass, Id, Keep, Remove, Rename, Reorder)

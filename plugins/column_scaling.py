@@ -25,26 +25,26 @@ _UNSEEN = 2.0**-44  # of a deviation; no result shows that the mean is off by le
 class RescalingStage(ColumnStage):
     """Base of stages that subtract a number from each column, unless zero is special, and divide it by another number.
 
-    `parts` are three texts: the name to show for the number that is subtracted, the name to show for the divisor, and
-    the key of the divisor in the state.
+    `shown_names_and_divisor_key` are three texts: the name to show for the number that is subtracted, the name to show
+    for the divisor, and the key of the divisor in the state.
     """
 
     group = "Rescale and fill columns"
     needs_class = False
     cancels_weights = True
-    parts: ClassVar[tuple[str, str, str]]
+    shown_names_and_divisor_key: ClassVar[tuple[str, str, str]]
 
     def describe_columns(self, schema: Schema, state: State) -> State:
-        subtracted, divided, divisor = self.parts
+        subtracted, divided, divisor = self.shown_names_and_divisor_key
         found = {} if schema.zero else {subtracted: state["offset"]}
         found[divided] = state[divisor] * state["factor"]  # 0 for a constant
         return {name: np.where(schema.nominal, np.nan, values / state["unit"]) for name, values in found.items()}
 
     def apply(self, values: Floats, columns: np.ndarray, state: State) -> Floats:
-        return rescale(values, columns, {**state, "span": state[self.parts[-1]]})
+        return rescale(values, columns, {**state, "span": state[self.shown_names_and_divisor_key[-1]]})
 
 
-class Range(RescalingStage):
+class RescaleToUnitRange(RescalingStage):
     """Rescale each column so that its training values run from 0 to 1, as Weka's attribute Normalize does.
 
         filterkit in.arff range svm
@@ -57,7 +57,7 @@ class Range(RescalingStage):
     name = "range"
     known_as = "minmax rescale"
     learns_from = Summary
-    parts = ("minimum", "range", "span")
+    shown_names_and_divisor_key = ("minimum", "range", "span")
 
     def fit_columns(self, summary: Summary) -> State:
         return compute_scaling_state(np.ones(len(summary)), *summary.extremes(), summary.schema.zero, summary.nominal)
@@ -77,7 +77,7 @@ class Standardize(RescalingStage):
     name = "standardize"
     known_as = "scale zscore"
     learns_from = Moments
-    parts = ("mean", "deviation", "divisor")
+    shown_names_and_divisor_key = ("mean", "deviation", "divisor")
 
     def fit_columns(self, moments: Moments) -> State:
         low, high = moments.extremes()
@@ -100,4 +100,4 @@ class Standardize(RescalingStage):
         }
 
 
-filterkit_stages = offer(Range, Standardize)
+filterkit_stages = offer(RescaleToUnitRange, Standardize)

@@ -79,7 +79,7 @@ class OneHot(SelectiveStage):
         return Built(outgoing, encode_batch, columns=source)
 
 
-class Label(Stage):
+class BinarizeClass(Stage):
     """Make the class two-valued: one value against the rest, as Weka's MakeIndicator does.
 
         filterkit in.arff label --positive a shape
@@ -122,4 +122,4 @@ class Label(Stage):
         return edit.build(positive=self.positive)
 
 
-filterkit_stages = offer(Label, OneHot)
+filterkit_stages = offer(BinarizeClass, OneHot)

@@ -11,7 +11,7 @@ from filterkit import Batch, StageError, TrainingStage, option
 from filterkit.plugin import NAME_A_CLASS, ChoosingStage, Edit, Floats, Rows, get_attribute_values, itself, offer
 
 
-class Noise(ChoosingStage, TrainingStage):
+class AddLabelNoise(ChoosingStage, TrainingStage):
     """Change labels of the class at random, to try how much noise a learner bears, as Weka's AddNoise does.
 
         filterkit in.arff noise --share 0.2 --only class
@@ -60,4 +60,4 @@ class Noise(ChoosingStage, TrainingStage):
         return np.asarray(np.where(draws[:, 0] < self.share, (codes + step) % labels, codes))
 
 
-filterkit_stages = offer(Noise)
+filterkit_stages = offer(AddLabelNoise)

@@ -11,7 +11,7 @@ _MOST = 5_000_000  # columns
 _ALL = 1 << 40  # levels, more than any column has
 
 
-class Ordinal(ColumnStage):
+class AtLeastIndicators(ColumnStage):
     """Turn each column of counts into 0/1 columns "at least v", one for every value v that it has in training.
 
         filterkit in.arff ordinal --only count1
@@ -83,4 +83,4 @@ class Ordinal(ColumnStage):
         return np.where(np.isnan(values) | np.isnan(threshold), values, (values >= threshold).astype(np.float64))
 
 
-filterkit_stages = offer(Ordinal)
+filterkit_stages = offer(AtLeastIndicators)

@@ -21,7 +21,7 @@ from filterkit.plugin import (
 )
 
 
-class Limit(ColumnStage):
+class LimitColumnValues(ColumnStage):
     """Limit values to a range, given by numbers or by quantiles of the training values, as Weka's NumericCleaner can.
 
         filterkit in.arff limit --lower 0.01 --upper 0.99
@@ -148,4 +148,4 @@ def _flag_rows_beyond_limits(limits: Floats, is_extreme: bool, batch: Batch) -> 
     return flags
 
 
-filterkit_stages = offer(Limit, Outliers)
+filterkit_stages = offer(LimitColumnValues, Outliers)

@@ -100,16 +100,16 @@ class ComparableRows(NamedTuple):
     values : float64 (rows, columns), numbers scaled to [0, 1], or codes of labels; 0 for a missing number, and −1 for a
         missing label.
     missing : bool (rows, columns), where a value is missing.
-    from_missing : float64 (rows, columns), how much each value differs from a missing one; meaningless where it is
-        missing itself.
-    both_missing : float64 (columns,), how much two missing values differ.
+    difference_from_missing : float64 (rows, columns), how much each value differs from a missing one; meaningless
+        where it is missing itself.
+    difference_of_two_missing : float64 (columns,), how much two missing values differ.
     nominal : bool (columns,), which columns are nominal.
     """
 
     values: Floats
     missing: Bools
-    from_missing: Floats
-    both_missing: Floats
+    difference_from_missing: Floats
+    difference_of_two_missing: Floats
     nominal: Bools
 
     @staticmethod
@@ -123,9 +123,9 @@ class ComparableRows(NamedTuple):
         low, high = low / 2, high / 2  # of halves, no range overflows
         values = np.where(nominal, X, (X / 2 - low) / np.where(high > low, high - low, np.inf))
         unlike = 1 - 1 / np.maximum(schema.label_counts, 1)
-        from_missing = np.where(nominal, unlike, np.maximum(values, 1 - values))
+        difference_from_missing = np.where(nominal, unlike, np.maximum(values, 1 - values))
         values = np.where(missing, np.where(nominal, -1.0, 0.0), values)
-        return ComparableRows(values, missing, from_missing, np.where(nominal, unlike, 1.0), nominal)
+        return ComparableRows(values, missing, difference_from_missing, np.where(nominal, unlike, 1.0), nominal)
 
     def compute_distances(self, some: Ints, others: Ints) -> Floats:
         """Compute the distance of each row of `some` from each row of `others`: float64 (some, others).
@@ -143,9 +143,9 @@ class ComparableRows(NamedTuple):
             distances += np.rint(cdist(one[:, self.nominal], other[:, self.nominal], "hamming") * labels)
         if self.missing.any():
             # What one missing value adds to the difference of its stand-in; 0 where both are missing.
-            more = np.where(self.missing, 0.0, self.from_missing - np.where(self.nominal, 1.0, self.values))
+            more = np.where(self.missing, 0.0, self.difference_from_missing - np.where(self.nominal, 1.0, self.values))
             one, other = self.missing[some].astype(float), self.missing[others].astype(float)
-            distances += one @ more[others].T + more[some] @ other.T + (one * self.both_missing) @ other.T
+            distances += one @ more[others].T + more[some] @ other.T + (one * self.difference_of_two_missing) @ other.T
         return distances
 
     def compute_differences(self, some: Ints, others: Ints) -> Floats:
@@ -157,8 +157,10 @@ class ComparableRows(NamedTuple):
         found: Floats = np.where(self.nominal, one != other, np.abs(one - other))
         if self.missing.any():
             gone, away = self.missing[some], self.missing[others]
-            found = np.where(gone, self.from_missing[others], np.where(away, self.from_missing[some], found))
-            found = np.where(gone & away, self.both_missing, found)
+            found = np.where(
+                gone, self.difference_from_missing[others], np.where(away, self.difference_from_missing[some], found)
+            )
+            found = np.where(gone & away, self.difference_of_two_missing, found)
         return found
 
 

@@ -120,7 +120,7 @@ class Sample(TrainingStage):
         return wanted
 
 
-class Split(TrainingStage):
+class KeepFold(TrainingStage):
     """Keep one fold of a stratified cross-validation, or all but one.
 
         filterkit in.arff split --fold 1/10 --rest shape
@@ -212,4 +212,4 @@ def _order_rows_by_class_as_weka(classes: Ints) -> Ints:
     return order
 
 
-filterkit_stages = offer(Head, Sample, Split, Shuffle)
+filterkit_stages = offer(Head, Sample, KeepFold, Shuffle)

@@ -8,7 +8,7 @@ from filterkit import ColumnStage, Schema, option
 from filterkit.plugin import ContingencyTable, Floats, Ints, State, offer
 
 
-class Vary(ColumnStage):
+class RemoveUselessColumns(ColumnStage):
     """Keep the columns that vary, as Weka's RemoveUseless does.
 
         filterkit in.arff vary
@@ -42,4 +42,4 @@ class Vary(ColumnStage):
         return np.flatnonzero(state["kept"])
 
 
-filterkit_stages = offer(Vary)
+filterkit_stages = offer(RemoveUselessColumns)

@@ -8,7 +8,7 @@ from filterkit import Batch, TrainingStage, option
 from filterkit.plugin import Rows, offer
 
 
-class Write(TrainingStage):
+class WriteTrainingRows(TrainingStage):
     """Also write the training rows to a file, as they are at this point of the chain.
 
         filterkit in.arff shape write shaped.parquet l2
@@ -36,4 +36,4 @@ class Write(TrainingStage):
         yield from tee(rows, self.path, self.to)
 
 
-filterkit_stages = offer(Write)
+filterkit_stages = offer(WriteTrainingRows)

@@ -6,9 +6,9 @@ import re
 import numpy as np
 
 from filterkit import Attribute, Batch, Schema
-from filterkit.evaluation.folds import Design
+from filterkit.evaluation.folds import EvaluationDesign
 from filterkit.evaluation.measure_names import OF_CLASSES
-from filterkit.evaluation.runner import Evaluator, Result, evaluate_parts, parse_named_chain
+from filterkit.evaluation.runner import Evaluator, Result, evaluate_task_folds, parse_named_chain
 
 NAN = float("nan")
 
@@ -40,13 +40,15 @@ def svg_texts(path):
 
 def design(*texts, folds=3, **others):
     """A design of these chains, by default of one."""
-    return Design(tuple(parse_named_chain(text) for text in texts or ("neighbors",)), folds, **others)
+    return EvaluationDesign(tuple(parse_named_chain(text) for text in texts or ("neighbors",)), folds, **others)
 
 
 def evaluated(batch, plan, own=None):
     """The results of all parts."""
     return [
-        result for _, results in evaluate_parts(Evaluator([("d", batch)], plan, predefined=own)) for result in results
+        result
+        for _, results in evaluate_task_folds(Evaluator([("d", batch)], plan, predefined=own))
+        for result in results
     ]
 
 

@@ -14,9 +14,9 @@ from command import run_python, stdout_of
 import filterkit
 from filterkit import Chain, FilterkitError, PluginError, RowStage, testing
 from filterkit.counts.table import ContingencyTable
-from filterkit.evaluation.folds import Design
+from filterkit.evaluation.folds import EvaluationDesign
 from filterkit.evaluation.results import Results
-from filterkit.evaluation.runner import Evaluator, evaluate_parts, parse_named_chain
+from filterkit.evaluation.runner import Evaluator, evaluate_task_folds, parse_named_chain
 from filterkit.plugin import Csr, Ragged
 from filterkit.plugin.registry import get_registry
 from filterkit.stages.options import get_option_values
@@ -118,11 +118,12 @@ def test_tables_and_metrics_are_pickled_and_copied(again):
 def test_results_of_an_evaluation_are_pickled_and_copied(again):
     data = testing.sample("dense-two-classes")
     evaluator = Evaluator(
-        [("d", data)], Design((parse_named_chain("bns l2 svm"), parse_named_chain("select --by ig --top 1 svm")), 3)
+        [("d", data)],
+        EvaluationDesign((parse_named_chain("bns l2 svm"), parse_named_chain("select --by ig --top 1 svm")), 3),
     )
-    results = Results(result for _, found in evaluate_parts(evaluator) for result in found)
+    results = Results(result for _, found in evaluate_task_folds(evaluator) for result in found)
     assert again(results).format_csv() == results.format_csv()
-    assert again(evaluator).parts == evaluator.parts
+    assert again(evaluator).task_folds == evaluator.task_folds
 
 
 class Mine(RowStage):

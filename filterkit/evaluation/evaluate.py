@@ -16,8 +16,8 @@ from filterkit.data.batch import Batch
 from filterkit.data.user_rows import Table, convert_to_batch
 from filterkit.errors import UsageError, quoted
 from filterkit.evaluation.costs import make_cost_matrix
-from filterkit.evaluation.folds import Design, Fold
-from filterkit.evaluation.journal import evaluate_all_parts
+from filterkit.evaluation.folds import EvaluationDesign, Fold
+from filterkit.evaluation.journal import evaluate_folds_with_journal
 from filterkit.evaluation.measure_names import MEASURES
 from filterkit.evaluation.measures import check_measure
 from filterkit.evaluation.predefined_folds import PredefinedFolds
@@ -134,7 +134,7 @@ def evaluate(
             raise UsageError(f"choose={quoted(str(choose))} {needs}")
         check_measure("choose:", choose, any(batch.schema.has_numeric_target for batch in batches.values()))
     matrices = [] if costs is None else [make_cost_matrix(costs, batch.schema).tolist() for batch in batches.values()]
-    design = Design(
+    design = EvaluationDesign(
         texts,
         int(folds),
         seed=seed,
@@ -147,7 +147,9 @@ def evaluate(
     for message in evaluator.warnings:
         warnings.warn(message, stacklevel=2)
     with make_engine("processes", jobs, get_registry()) as engine:
-        evaluation = Evaluation(evaluate_all_parts(evaluator, engine, in_notebook() if progress is None else progress))
+        evaluation = Evaluation(
+            evaluate_folds_with_journal(evaluator, engine, in_notebook() if progress is None else progress)
+        )
     for message in evaluation.list_warning_messages():
         warnings.warn(NothingLearnedWarning(message), stacklevel=2)
     return evaluation

@@ -17,7 +17,7 @@ CHOSEN = "chosen"  # the name, in results, of the chain that each training part 
 
 
 @dataclass(frozen=True)
-class Design:
+class EvaluationDesign:
     """Says how an evaluation compares chains: which chains, how rows are split into folds, and what is predicted.
 
     Attributes
@@ -127,7 +127,7 @@ class DrawnFolds:
     n_untested : the number of rows that are in no fold, because each is the only one of its class.
     """
 
-    def __init__(self, y: np.ndarray, design: Design, groups: np.ndarray | None = None) -> None:
+    def __init__(self, y: np.ndarray, design: EvaluationDesign, groups: np.ndarray | None = None) -> None:
         self._y = y if y.ndim == 1 else np.zeros(len(y), np.int32)
         self._design = design
         self.count = design.folds * design.repeats
@@ -142,8 +142,8 @@ class DrawnFolds:
         """Make fold `number`, from 0, with the rows to train on for each of the `shares`.
 
         Of each class, the share of all its rows is taken, but at least one row; with labels, the share of all rows. A
-        larger share contains all rows of a smaller one. A share as large as `Design.largest_training_share` is all rows
-        outside the fold.
+        larger share contains all rows of a smaller one. A share as large as `EvaluationDesign.largest_training_share`
+        is all rows outside the fold.
         """
         repeat, own = divmod(number, self._design.folds)
         is_test = self._fold_of_row[repeat] == own
@@ -160,7 +160,12 @@ class DrawnFolds:
 
 
 def draw_inner_folds(
-    strata: np.ndarray, design: Design, groups: np.ndarray | None, rows: np.ndarray, fold_number: int, n_folds: int
+    strata: np.ndarray,
+    design: EvaluationDesign,
+    groups: np.ndarray | None,
+    rows: np.ndarray,
+    fold_number: int,
+    n_folds: int,
 ) -> DrawnFolds | None:
     """Split the training rows of a fold into inner folds, stratified, and with each group in one inner fold.
 

@@ -12,8 +12,8 @@ from typing import IO, Any
 from filterkit.data.batch import Batch
 from filterkit.engines.engine import Engine
 from filterkit.errors import FilterkitError, make_file_error, quoted
-from filterkit.evaluation.folds import Design
-from filterkit.evaluation.runner import Evaluator, Result, evaluate_parts
+from filterkit.evaluation.folds import EvaluationDesign
+from filterkit.evaluation.runner import Evaluator, Result, evaluate_task_folds
 from filterkit.progress import FoldProgress
 
 FORMAT = "filterkit journal 1"
@@ -39,7 +39,7 @@ class Journal:
     FilterkitError : the file cannot be read or written, has a fold twice, or belongs to another evaluation.
     """
 
-    def __init__(self, path: str, data: Iterable[tuple[str, Batch]], design: Design) -> None:
+    def __init__(self, path: str, data: Iterable[tuple[str, Batch]], design: EvaluationDesign) -> None:
         self._path = path
         self.results: list[Result] = []
         hashes = {name: _hash_batch(batch) for name, batch in data}
@@ -95,7 +95,10 @@ class Journal:
             found = None
         if not isinstance(found, dict) or found.get("format") != FORMAT:
             raise FilterkitError(f"{self._path}: {_NO_JOURNAL}")
-        found = {**{field.name: field.default for field in fields(Design)}, **found}  # earlier versions had fewer
+        found = {
+            **{field.name: field.default for field in fields(EvaluationDesign)},
+            **found,
+        }  # earlier versions had fewer
         other = [name.replace("_", " ") for name in expected if found.get(name) != expected[name]]
         if other:
             raise FilterkitError(
@@ -111,7 +114,7 @@ class Journal:
             raise make_file_error(f"{self._path}: {error.strerror or error}", error) from None
 
 
-def evaluate_all_parts(
+def evaluate_folds_with_journal(
     evaluator: Evaluator, engine: Engine, shows_progress: bool | None = None, journal: Journal | None = None
 ) -> list[Result]:
     """Evaluate the folds that the journal does not have yet, and return the results of all, in the order of folds.
@@ -125,7 +128,7 @@ def evaluate_all_parts(
     size = sum(work for part, work in evaluator.work.items() if part not in done)
     progress = FoldProgress(shows_progress, size)
     try:
-        for left, results in evaluate_parts(evaluator, engine, done):
+        for left, results in evaluate_task_folds(evaluator, engine, done):
             if journal is None:
                 found += results
             else:  # which appends them to `found`
@@ -135,7 +138,7 @@ def evaluate_all_parts(
         progress.close()
         if journal is not None:
             journal.close()
-    order = {part: number for number, part in enumerate(evaluator.parts)}
+    order = {part: number for number, part in enumerate(evaluator.task_folds)}
     return sorted(found, key=lambda result: order[result[:3]])
 
 

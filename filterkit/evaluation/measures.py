@@ -61,7 +61,7 @@ def measures(outcome: Outcome, names: tuple[str, ...] | None = None) -> dict[str
     """Compute measures of predictions; return a number or NaN by name, from 0 to 1 unless said otherwise.
 
     `names` are the measures, in order; by default all of `OF_CLASSES` or, of predicted numbers, all of `OF_NUMBERS`,
-    see `measure_number_predictions`.
+    see `measure_predicted_numbers`.
 
     ``accuracy`` is the share of rows that are predicted right if tasks are exclusive. Otherwise it is the share of
     right cells, one for each row and label or target, which is 1 − ``hamming_loss``. ``subset_accuracy`` is the share
@@ -121,7 +121,7 @@ def measures(outcome: Outcome, names: tuple[str, ...] | None = None) -> dict[str
     if not truth.size:
         raise ValueError(f"arrays must have at least one row and one task, not the shape {truth.shape}")
     if outcome.is_numeric:
-        found = measure_number_predictions(outcome)
+        found = measure_predicted_numbers(outcome)
         return {name: found[name] for name in names or OF_NUMBERS}
     if truth.dtype != bool or predicted.dtype != bool:
         raise ValueError(f"truth and predicted must be bool, not {truth.dtype} and {predicted.dtype}")
@@ -306,7 +306,7 @@ def _rank_scores_descending(scores: np.ndarray, typical_size: float) -> np.ndarr
 # Predicted numbers: most measures follow from sums over rows, so rows can be measured part by part.
 
 
-def measure_number_predictions(outcome: Outcome) -> dict[str, float]:
+def measure_predicted_numbers(outcome: Outcome) -> dict[str, float]:
     """Compute the measures `OF_NUMBERS` by name, each the mean over the targets for which it is defined.
 
     A measure is NaN if it is defined for no target, or too large for a number for one.
@@ -332,7 +332,7 @@ def measure_number_predictions(outcome: Outcome) -> dict[str, float]:
             sum_error_terms(outcome, [np.average(each, axis=0, weights=weights) for each in pair])
         )
         found["medae"] = median_absolute_error(*pair, sample_weight=weights, multioutput="raw_values")
-    truth, predicted = (_rank_columns(each, weights) for each in pair)
+    truth, predicted = (_rank_values_in_each_column(each, weights) for each in pair)
     ranks = outcome._replace(truth=truth, predicted=predicted, means=weights.sum() / 2)
     found["spearman"] = compute_error_measures(sum_error_terms(ranks))["pearson"]
     # A measure that is too large for a number, of any target, has no mean.
@@ -363,7 +363,7 @@ def sum_error_terms(outcome: Outcome, centers: Sequence[np.ndarray] | None = Non
 def compute_error_measures(sums: np.ndarray) -> dict[str, np.ndarray]:
     """Compute mae, rmse, r2, pearson, rae and rrse from the sums of `sum_error_terms`, for each target.
 
-    Return float64 (targets,) by name, NaN where undefined; `measure_number_predictions` has the formulas.
+    Return float64 (targets,) by name, NaN where undefined; `measure_predicted_numbers` has the formulas.
     """
     weight, a, b, aa, bb, ab, absolute, squares, absolute_of_mean, squares_of_mean = sums
     with np.errstate(all="ignore"):
@@ -387,7 +387,7 @@ def compute_error_measures(sums: np.ndarray) -> dict[str, np.ndarray]:
         }
 
 
-def list_number_predictions(names: Iterable[str], outcome: Outcome) -> list[Any]:
+def list_true_and_predicted_numbers(names: Iterable[str], outcome: Outcome) -> list[Any]:
     """Return a list for each target: its name, the list of its true numbers, and the list of the predicted ones.
 
     Of more than 1000 rows at most 1000 are listed, at equal distances. `names` are those of the targets.
@@ -397,7 +397,7 @@ def list_number_predictions(names: Iterable[str], outcome: Outcome) -> list[Any]
     return [list(column) for column in columns]
 
 
-def _rank_columns(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
+def _rank_values_in_each_column(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Return the rank of each number in its column, float64 (rows, columns).
 
     A rank is the weight of the rows with smaller numbers, and half the weight of those with the same number. `weights`

@@ -266,7 +266,7 @@ def _make_task_panels(
     """Make a figure with a panel for each chain and task, label or target, at the largest share of rows to train on.
 
     The title of a panel names data, task, label and chain, as far as they are not the same for all panels. Return the
-    figure, and pairs of a panel and what to draw in it, as `PooledPredictions.found`.
+    figure, and pairs of a panel and what to draw in it, as `PooledPredictions.counts_or_numbers`.
 
     Parameters
     ----------
@@ -284,7 +284,9 @@ def _make_task_panels(
     pooled = [each for each in pool_predictions_over_folds(results, field) if each.share == results.shares[-1]]
     if not pooled:
         raise UsageError(f"--figure {figure_name}: {reason_if_empty}")
-    n_classes = max(len(each.found.true_or_predicted_values) if field == "confusion" else 0 for each in pooled)
+    n_classes = max(
+        len(each.counts_or_numbers.true_or_predicted_values) if field == "confusion" else 0 for each in pooled
+    )
     most, columns, height = next(limits[1:] for limits in _MATRICES if n_classes <= limits[0])
     if len(pooled) > most:
         raise UsageError(
@@ -297,7 +299,7 @@ def _make_task_panels(
     for panel, each in zip(panels, pooled):
         parts = compress((each.data, each.task, each.group, each.chain), is_shown)
         add_panel_title(panel, ", ".join(visible(text) for text in parts if text))
-    return figure, zip(panels, (each.found for each in pooled))
+    return figure, zip(panels, (each.counts_or_numbers for each in pooled))
 
 
 def _draw_confusion_matrix(panel: Any, names: list[str], weights: np.ndarray, colormap: Any) -> None:

@@ -79,7 +79,7 @@ def make_report_page(
         "unpaired": results.has_unpaired_splits(),
         "confusions": matrices,
         "points": [
-            _get_task_chain_and_share(each, results) | dict(zip(("numbers", "predicted"), each.found))
+            _get_task_chain_and_share(each, results) | dict(zip(("numbers", "predicted"), each.counts_or_numbers))
             for each in pool_predictions_over_folds(results, "points")[:_MOST_CLOUDS]
         ],
     }
@@ -129,10 +129,12 @@ def _select_confusion_matrices_for_page(results: Results) -> tuple[list[dict[str
     Also return a list of one note, which says how many are left out; [] if none is.
     """
     pooled = sorted(pool_predictions_over_folds(results, "confusion"), key=lambda each: -each.share)
-    n_chosen = np.searchsorted(np.cumsum([len(each.found.weights) for each in pooled]), _MOST_CELLS, side="right")
+    n_chosen = np.searchsorted(
+        np.cumsum([len(each.counts_or_numbers.weights) for each in pooled]), _MOST_CELLS, side="right"
+    )
     chosen = [
         _get_task_chain_and_share(each, results)
-        | {"names": each.found.true_or_predicted_values, "cells": each.found.confusion_cells}
+        | {"names": each.counts_or_numbers.true_or_predicted_values, "cells": each.counts_or_numbers.confusion_cells}
         for each in pooled[:n_chosen]
     ]
     left = len(pooled) - len(chosen)

@@ -53,7 +53,7 @@ def _parse_confusion_matrices(text: str) -> list[Any]:
     return list(found)
 
 
-def _parse_number_predictions(text: str) -> list[Any]:
+def _parse_predicted_numbers(text: str) -> list[Any]:
     found = json.loads(text)
     for name, *numbers in found:
         if not isinstance(name, str) or len(numbers) != 2 or not np.isfinite(np.array(numbers, float)).all():
@@ -70,7 +70,7 @@ _KEYS: dict[str, Callable[[str], Any]] = {
 _LATER: dict[str, Callable[[str], Any]] = {
     **{"split": str, "positive": str},
     **dict.fromkeys(("train_positives", "columns", "nonzeros"), _parse_nonnegative_number),
-    **{"fold_name": str, "choice": str, "points": _parse_number_predictions, "confusion": _parse_confusion_matrices},
+    **{"fold_name": str, "choice": str, "points": _parse_predicted_numbers, "confusion": _parse_confusion_matrices},
 }
 _OPTIONAL = ("fold_name", "choice", "points", "confusion")  # columns that only some files have
 
@@ -304,7 +304,8 @@ class PooledPredictions(NamedTuple):
     ----------
     data, task, share, chain : as in `Result`.
     group : the name of the label or target; "" for the class.
-    found : `PredictionCounts`; of a number, float64 (2, rows), the true and the predicted numbers of some rows.
+    counts_or_numbers : `PredictionCounts`; of a number, float64 (2, rows), the true and the predicted numbers of
+        some rows.
     """
 
     data: str
@@ -312,7 +313,7 @@ class PooledPredictions(NamedTuple):
     share: float
     chain: str
     group: str
-    found: Any
+    counts_or_numbers: Any
 
 
 def pool_predictions_over_folds(results: Results, field: str) -> list[PooledPredictions]:

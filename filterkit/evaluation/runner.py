@@ -23,19 +23,19 @@ from filterkit.data.batch import Batch, concatenate
 from filterkit.engines.engine import Engine
 from filterkit.errors import NAME_A_TARGET, FilterkitError, UsageError, format_chain_that_makes_class, quoted
 from filterkit.evaluation.confusion import list_confusion_matrices
-from filterkit.evaluation.folds import CHOSEN, Design, DrawnFolds, Fold, draw_inner_folds
+from filterkit.evaluation.folds import CHOSEN, DrawnFolds, EvaluationDesign, Fold, draw_inner_folds
 from filterkit.evaluation.measure_names import OF_NUMBERS
-from filterkit.evaluation.measures import list_number_predictions, measures
+from filterkit.evaluation.measures import list_true_and_predicted_numbers, measures
 from filterkit.evaluation.predefined_folds import PredefinedFolds, make_folds_from_attribute, split_off_attribute
 from filterkit.evaluation.properties import count_positives_columns_and_nonzeros
-from filterkit.evaluation.trial import INNER_FOLDS, find_best_chain_index, fit_and_predict_chains
+from filterkit.evaluation.trial import INNER_FOLDS, choose_chain_by_inner_folds, fit_and_predict_chains
 from filterkit.plugin.parsing import parse_stages
 from filterkit.plugin.registry import Registry, get_registry
 from filterkit.stages.base import TrainingStage
 from filterkit.stages.learner import REST, Learner
 from filterkit.stages.models import choose_label_tasks
 
-Part = tuple[str, str, int]  # data, task and fold
+TaskFold = tuple[str, str, int]  # data, task and fold
 _BYTES_OF_ANY_PART = 1 << 17  # the overhead of a part takes as long as this many bytes of rows
 _STARTUP = 1.5  # seconds that imports may take in the first part
 _WORTH_AN_ENGINE = 3.0  # seconds of work from which starting processes pays
@@ -61,8 +61,8 @@ class Result(NamedTuple):
     predictions : a hash of the predictions; "" if it is unknown, as in files.
     warnings : those of `Trial`; none in files.
     fold_name : the name of a fold that the user has given, such as ``repeat 0, fold 3``; "" if the fold was drawn.
-    points : what `list_number_predictions` returns, for a numeric class or targets; None for others, or if it is
-        unknown.
+    points : what `list_true_and_predicted_numbers` returns, for a numeric class or targets; None for others, or if it
+        is unknown.
     """
 
     data: str
@@ -159,7 +159,7 @@ def select_rows_with_known_class(
     return data.take(np.flatnonzero(data.class_known))
 
 
-def _split_data_into_tasks(data: Batch, design: Design, training: Batch) -> Iterator[tuple[str, Batch]]:
+def _split_data_into_tasks(data: Batch, design: EvaluationDesign, training: Batch) -> Iterator[tuple[str, Batch]]:
     """Yield the name and the rows of each task of a data set: a single one, or one for each class or label.
 
     Only the `training` rows decide which class is rarer, or has enough rows. Raise FilterkitError if no class or label
@@ -239,7 +239,7 @@ class _Task(NamedTuple):
 
 
 class Evaluator:
-    """Evaluates chains on data sets, part by part; a part is one fold of one task.
+    """Evaluates chains on data sets, one fold of one task after the other.
 
     Parameters
     ----------
@@ -247,13 +247,13 @@ class Evaluator:
     design : how the chains are compared.
     test : the rows to test on, in the schema of the only data set, all of whose rows are then trained on; None for a
         cross-validation.
-    predefined : the folds of the only data set; None if they are drawn, or made by `Design.fold_column`.
+    predefined : the folds of the only data set; None if they are drawn, or made by `EvaluationDesign.fold_column`.
 
     Attributes
     ----------
     data, design, test, predefined : the parameters.
-    parts : the data set, the task and the number of the fold of each part.
-    work : the estimated work by part, in bytes: those of the rows of its task, plus a constant for the overhead.
+    task_folds : the data set, the task and the number of each fold of each task.
+    work : the estimated work by task fold, in bytes: those of the rows of its task, plus a constant for the overhead.
     warnings : a text about each data set that has rows in no fold.
 
     Raises
@@ -264,7 +264,7 @@ class Evaluator:
     def __init__(
         self,
         data: Iterable[tuple[str, Batch]],
-        design: Design,
+        design: EvaluationDesign,
         test: Batch | None = None,
         predefined: PredefinedFolds | None = None,
     ) -> None:
@@ -285,8 +285,8 @@ class Evaluator:
             raise FilterkitError(
                 f"the class is numeric in {kinds[True]}, but not in {kinds[False]}; evaluate them separately"
             )
-        self.parts = [(*key, fold) for key, task in self._tasks.items() for fold in range(task.folds.count)]
-        self.work = {part: self._tasks[part[:2]].size for part in self.parts}
+        self.task_folds = [(*key, fold) for key, task in self._tasks.items() for fold in range(task.folds.count)]
+        self.work = {part: self._tasks[part[:2]].size for part in self.task_folds}
         folds = {name: task.folds for (name, _), task in self._tasks.items()}
         self.warnings = [
             f"{name}: {each.n_untested:,} of {each.n_rows:,} rows are tested in no fold: the only ones of their classes"
@@ -332,14 +332,14 @@ class Evaluator:
         # The tasks, which hold the rows again, are not pickled, but made again.
         return Evaluator, (self.data, self.design, self.test, self.predefined)
 
-    def evaluate_part(self, part: Part) -> list[Result]:
-        """Evaluate all chains on one of the `parts`; return a result for each share to train on and each chain.
+    def evaluate_task_fold(self, task_fold: TaskFold) -> list[Result]:
+        """Evaluate all chains on one of the `task_folds`; return a result for each share to train on and each chain.
 
-        With `Design.choose`, each share has a further result, that of the chosen chain. Raise FilterkitError if a chain
-        fails, or has changed the class so that it predicts classes instead of numbers, or the reverse; the message
-        names data, task, fold and chain.
+        With `EvaluationDesign.choose`, each share has a further result, that of the chosen chain. Raise FilterkitError
+        if a chain fails, or has changed the class so that it predicts classes instead of numbers, or the reverse; the
+        message names data, task, fold and chain.
         """
-        data, task, number = part
+        data, task, number = task_fold
         _, batch, folds, strata, groups, _ = self._tasks[data, task]
         fold = folds.make_fold(number)
         test, split = batch.take(fold.test), hashlib.sha256(fold.test.astype("<i8").tobytes()).hexdigest()[:8]
@@ -377,7 +377,9 @@ class Evaluator:
                         predictions=hashlib.sha256(predicted.tobytes()).hexdigest()[:16],
                         warnings=trial.warnings,
                         fold_name=fold.name,
-                        points=list_number_predictions(trial.learner.tasks.names, outcome) if is_numeric else None,
+                        points=list_true_and_predicted_numbers(trial.learner.tasks.names, outcome)
+                        if is_numeric
+                        else None,
                     )
                 )
             results += of_chains
@@ -385,36 +387,36 @@ class Evaluator:
                 began = time.perf_counter()
                 inner = draw_inner_folds(strata, self.design, groups, chosen, number, INNER_FOLDS)
                 best = of_chains[
-                    find_best_chain_index(self._chains, self.design.choose, training, inner, prefix, costs)
+                    choose_chain_by_inner_folds(self._chains, self.design.choose, training, inner, prefix, costs)
                 ]
                 seconds = time.perf_counter() - began + best.seconds
                 results.append(best._replace(chain=CHOSEN, seconds=seconds, choice=best.chain))
         return results
 
 
-def evaluate_parts(
-    evaluator: Evaluator, engine: Engine | None = None, done: Collection[Part] = ()
+def evaluate_task_folds(
+    evaluator: Evaluator, engine: Engine | None = None, done: Collection[TaskFold] = ()
 ) -> Iterator[tuple[int, list[Result]]]:
-    """Evaluate all parts that are not `done`; yield for each the number of parts that are left, and its results.
+    """Evaluate all folds of tasks that are not `done`; yield for each how many are left, and its results.
 
-    This thread begins with the smallest parts. If the rest will take seconds, an engine evaluates it, the largest
+    This thread begins with the smallest ones. If the rest will take seconds, an engine evaluates it, the largest
     first.
 
     Parameters
     ----------
-    evaluator : the data sets and chains; its `parts` are evaluated.
-    engine : evaluates parts if there is enough work and it has several jobs; None leaves all work to this thread.
-    done : the parts to leave out.
+    evaluator : the data sets and chains; its `task_folds` are evaluated.
+    engine : evaluates folds if there is enough work and it has several jobs; None leaves all work to this thread.
+    done : those to leave out.
     """
-    parts = sorted((part for part in evaluator.parts if part not in done), key=evaluator.work.__getitem__)
+    parts = sorted((part for part in evaluator.task_folds if part not in done), key=evaluator.work.__getitem__)
     sizes = [evaluator.work[part] for part in parts]
     began = time.perf_counter()
     for number, part in enumerate(parts):
         left, seconds = len(parts) - number, time.perf_counter() - began - _STARTUP
         seconds_left = seconds / sum(sizes[:number]) * sum(sizes[number:]) if number else 0.0
         if engine is not None and engine.jobs > 1 and seconds_left > _WORTH_AN_ENGINE:
-            with closing(engine.map_as_done(evaluator.evaluate_part, parts[number:][::-1])) as found:
+            with closing(engine.map_as_done(evaluator.evaluate_task_fold, parts[number:][::-1])) as found:
                 for finished, results in enumerate(found, 1):
                     yield left - finished, results
             return
-        yield left - 1, evaluator.evaluate_part(part)
+        yield left - 1, evaluator.evaluate_task_fold(part)

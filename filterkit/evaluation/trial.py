@@ -154,7 +154,7 @@ class _FittedPrefix(NamedTuple):
         return Trial(learner, outcome, warnings, self.seconds + time.perf_counter() - began)
 
 
-def find_best_chain_index(
+def choose_chain_by_inner_folds(
     chains: list[tuple[str, Chain]],
     measure: str,
     rows: Batch,

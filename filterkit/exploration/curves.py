@@ -24,7 +24,7 @@ _MOST_VALUES = 200  # of a curve
 _MOST_CURVES = 6  # of a column
 
 
-class Curves(NamedTuple):
+class ColumnCurves(NamedTuple):
     """Holds curves: what a stage makes of some values of each column, or the mean of a numeric class there.
 
     Attributes
@@ -35,16 +35,16 @@ class Curves(NamedTuple):
         curves if the stage makes several columns of it, one for each class.
     images : float64 (most values of a column, curves): what each value becomes. After the last value of the column,
         NaN.
-    words : the stage and its options; "" without a stage.
-    what : what an image is, such as p(v).
+    stage_words : the stage and its options; "" without a stage.
+    image_name : what an image is, such as p(v).
     """
 
     values: Ragged
     rows: Ragged
     columns: np.ndarray
     images: np.ndarray
-    words: str
-    what: str
+    stage_words: str
+    image_name: str
 
     def list_curves(self, column: int) -> list[dict[str, Any]]:
         """Return the first six curves of a column as dictionaries for the page; [] if it has none.
@@ -59,8 +59,8 @@ class Curves(NamedTuple):
                 "value": values,
                 "p": round_to_four_digits(self.images[: len(values), outgoing]),
                 "rows": rows,
-                "what": self.what,
-                "stage": self.words,
+                "what": self.image_name,
+                "stage": self.stage_words,
             }
             for number, outgoing in enumerate(np.flatnonzero(self.columns == column).tolist()[:_MOST_CURVES])
         ]
@@ -81,7 +81,7 @@ def find_curve_stage(stages: Sequence[Stage], known: Registry) -> ColumnStage | 
     return None
 
 
-def compute_curves(rows: Rows, columns: np.ndarray, stage: ColumnStage, memory: int) -> Passes[Curves]:
+def compute_curves(rows: Rows, columns: np.ndarray, stage: ColumnStage, memory: int) -> Passes[ColumnCurves]:
     """Fit a stage on some columns, and compute its curves, each at about 200 values at most.
 
     This is a generator of queries. Run by `run_passes`, it returns the curves. Those that are NaN at all values are
@@ -99,17 +99,19 @@ def compute_curves(rows: Rows, columns: np.ndarray, stage: ColumnStage, memory: 
     StageError : the stage cannot be fitted.
     """
     chosen = rows.transform_by(make_column_selector(rows.schema, columns))
-    thinned, fitted = yield from fit_in_passes([_ThinningStage(), stage], chosen, memory)
+    thinned, fitted = yield from fit_in_passes([_CurvePointsStage(), stage], chosen, memory)
     values, weights = thinned.state["values"], thinned.state["rows"]
     columns = fitted.columns
     grid = _pad_rows_with_nan(values, values.values)[columns]
     column = np.repeat(np.arange(len(grid)), grid.shape[1])
     images = fitted.stage.curve(grid.ravel(), column, fitted.state).reshape(grid.shape).T
     drawn = ~np.isnan(images).all(axis=0) | (values.lengths[columns] == 0)
-    return Curves(values, weights, columns[drawn], images[:, drawn], " ".join(stage.words()), stage.curve_name)
+    return ColumnCurves(values, weights, columns[drawn], images[:, drawn], " ".join(stage.words()), stage.curve_name)
 
 
-def compute_class_mean_curves(rows: Rows, columns: np.ndarray, class_: dict[str, Any], memory: int) -> Passes[Curves]:
+def compute_class_mean_curves(
+    rows: Rows, columns: np.ndarray, class_: dict[str, Any], memory: int
+) -> Passes[ColumnCurves]:
     """Compute the curve of each of some columns that shows the mean of a numeric class, at about 200 values at most.
 
     The mean at a value is that of the rows with a value up to it and above the one before. `class_` has the ``mean``
@@ -117,13 +119,13 @@ def compute_class_mean_curves(rows: Rows, columns: np.ndarray, class_: dict[str,
     `compute_curves`.
     """
     (thinned,) = yield from fit_in_passes(
-        [_ThinningStage()], rows.transform_by(make_column_selector(rows.schema, columns)), memory
+        [_CurvePointsStage()], rows.transform_by(make_column_selector(rows.schema, columns)), memory
     )
     state = thinned.state
     means = class_["mean"] + class_["deviation"] * _pad_rows_with_nan(
         state["values"], state["sums"].values / state["rows"].values
     )
-    return Curves(state["values"], state["rows"], np.arange(len(columns)), means.T, "", "mean")
+    return ColumnCurves(state["values"], state["rows"], np.arange(len(columns)), means.T, "", "mean")
 
 
 def _pad_rows_with_nan(ragged: Ragged, numbers: np.ndarray) -> np.ndarray:
@@ -136,8 +138,8 @@ def _pad_rows_with_nan(ragged: Ragged, numbers: np.ndarray) -> np.ndarray:
     return grid
 
 
-class _ThinningStage(MeasuringStage):
-    """Learns `Curves.values` and `Curves.rows`; of more than 200 values, those at 200 equally distant ranks of rows.
+class _CurvePointsStage(MeasuringStage):
+    """Learns `values` and `rows` of `ColumnCurves`; of more than 200, those at 200 equally distant ranks of rows.
 
     Its state also has `sums`: the sum of `ContingencyTable.class_sums` over the rows that `rows` counts; 0 if the class
     is not numeric.

@@ -13,7 +13,7 @@ from filterkit.counts.overview import Overview
 from filterkit.data.schema import Schema
 from filterkit.exploration.correlation import correlate_columns
 from filterkit.exploration.curves import compute_class_mean_curves, compute_curves, find_curve_stage
-from filterkit.exploration.extents import Extents
+from filterkit.exploration.extents import ColumnExtents
 from filterkit.exploration.features import MOST_CURVES, Features
 from filterkit.exploration.histograms import compute_histograms
 from filterkit.exploration.short import round_to_four_digits
@@ -41,8 +41,8 @@ class LaterStages(NamedTuple):
     stages: Sequence[Stage]
     fitted: Sequence[Fitted]
     rows: Rows
-    before: Extents
-    after: Extents | None
+    before: ColumnExtents
+    after: ColumnExtents | None
 
 
 def describe_best_features(

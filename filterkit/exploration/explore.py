@@ -26,7 +26,7 @@ from filterkit.counts.record import SUM, Record, RecordMerger
 from filterkit.data.batch import Batch
 from filterkit.errors import UsageError, find_repeated
 from filterkit.exploration.details import LaterStages, describe_best_features
-from filterkit.exploration.extents import READER, Extents
+from filterkit.exploration.extents import READER, ColumnExtents
 from filterkit.exploration.features import (
     ROC_AXIS_RATES,
     Features,
@@ -37,7 +37,7 @@ from filterkit.exploration.features import (
     list_notes_on_omissions,
     list_usable_metrics,
 )
-from filterkit.exploration.overview import describe_numeric_class, describe_table, list_warnings
+from filterkit.exploration.overview import describe_numeric_class, describe_overview, list_warnings
 from filterkit.exploration.ranking import BINS, rank_features
 from filterkit.plugin.lookup import find_metric
 from filterkit.plugin.registry import Registry
@@ -105,12 +105,12 @@ def explore(
         iter([[Query(explored, overviews.compute, overviews.add)]]),
         compute_merged_record(explored, partial(count_rows_by_class_value, READER)) if has_numeric_class else iter(()),
         rank_features(explored, leave_out_slow_metrics, is_supervised, memory) if has_features else iter(()),
-        compute_merged_record(explored, Extents.of) if has_features else iter(()),
-        compute_merged_record(each_rows[-1], Extents.of) if has_features and stages[head:] else iter(()),
+        compute_merged_record(explored, ColumnExtents.of) if has_features else iter(()),
+        compute_merged_record(each_rows[-1], ColumnExtents.of) if has_features and stages[head:] else iter(()),
         *(compute_merged_record(each, CellCounts.of) for each in each_rows),
     )
     overview = overviews.merge()
-    described = describe_table(overview)
+    described = describe_overview(overview)
     if numbers is not None:
         described["class"] |= describe_numeric_class(numbers)
     seconds = {begin: end - start for (begin, start), end in zip(ends.items(), [*ends.values()][1:])}

@@ -17,7 +17,7 @@ from filterkit.stages.columns import ColumnStage, FittedColumns
 READER = "explore"  # whom messages name
 
 
-class Extents(Record):
+class ColumnExtents(Record):
     """Says how far the values of each column of X reach, and how much weight its rows have.
 
     Only rows of a positive weight count; if there is a nominal class, only those whose class is known. Weights are
@@ -27,7 +27,7 @@ class Extents(Record):
     ----------
     low, high : float64 (columns,), the least and the largest value that is neither zero nor missing nor infinite; inf
         and -inf if there is none.
-    whole : bool (columns,), whether all finite values are whole numbers.
+    only_whole_numbers : bool (columns,), whether all finite values are whole numbers.
     stored_parts : float64 (columns, parts), the weight of the rows whose value is missing or not zero.
     total_parts : float64 (classes, parts), the weight of the rows of each class; (1, parts), that of all rows, without
         a nominal class.
@@ -36,13 +36,13 @@ class Extents(Record):
     fields = Record.fields | {
         "low": LEAST,
         "high": LARGEST,
-        "whole": EVERY,
+        "only_whole_numbers": EVERY,
         "stored_parts": SUM_OF_PARTS,
         "total_parts": SUM_FOR_ALL,
     }
     low: np.ndarray
     high: np.ndarray
-    whole: np.ndarray
+    only_whole_numbers: np.ndarray
     stored_parts: np.ndarray
     total_parts: np.ndarray
 
@@ -58,7 +58,9 @@ class Extents(Record):
         low, high = find_extremes_by_column(column, value, width)
         whole = np.ones(width, bool)
         whole[column[value != np.rint(value)]] = False
-        return cls(low=low, high=high, whole=whole, stored_parts=stored_parts, total_parts=rows.total_parts)
+        return cls(
+            low=low, high=high, only_whole_numbers=whole, stored_parts=stored_parts, total_parts=rows.total_parts
+        )
 
 
 def has_nominal_class(schema: Schema) -> bool:

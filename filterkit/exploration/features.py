@@ -95,7 +95,7 @@ def describe_features(features: Features) -> dict[str, Any]:
         "scores": {metric.name: round_to_four_digits(scores[:, i]) for i, metric in enumerate(ranking.metrics)},
         "points": points,
         "point": {metric.name: point[:, i] for i, metric in enumerate(ranking.metrics)},
-        "strips": {"bins": BINS, "counts": base64.b64encode(ranking.strips[shown].tobytes()).decode()},
+        "strips": {"bins": BINS, "counts": base64.b64encode(ranking.small_histograms[shown].tobytes()).decode()},
     }
 
 
@@ -113,7 +113,7 @@ def _list_distinct_best_tests(features: Features) -> tuple[dict[str, Any], np.nd
     has_tests = bool(features.tasks) or not features.supervised  # none by a numeric class
     columns = np.repeat(np.flatnonzero(ranking.varied[shown] & has_tests), count)
     every = shown[columns[::count]]
-    task, threshold, tp, fp = (each[every].ravel() for each in ranking.tests[:4])
+    task, threshold, tp, fp = (each[every].ravel() for each in ranking.best_tests[:4])
     order = np.lexsort((threshold, task, columns))
     first = find_run_begins(columns[order], task[order], threshold[order])
     number = np.empty(len(order), np.int64)

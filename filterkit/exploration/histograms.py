@@ -16,7 +16,7 @@ from filterkit.counts.weights import add_parts, select_counted_rows, sum_parts
 from filterkit.data.batch import Batch
 from filterkit.data.ragged import Ragged
 from filterkit.data.schema import Schema
-from filterkit.exploration.extents import READER, Extents, has_nominal_class
+from filterkit.exploration.extents import READER, ColumnExtents, has_nominal_class
 from filterkit.stages.selective import make_column_selector
 
 _BINS = 40
@@ -69,7 +69,7 @@ class Histograms(NamedTuple):
         }
 
 
-def compute_histograms(rows: Rows, columns: np.ndarray, extents: Extents) -> Passes[Histograms]:
+def compute_histograms(rows: Rows, columns: np.ndarray, extents: ColumnExtents) -> Passes[Histograms]:
     """Compute the histograms of some columns, by class if there is a nominal one, in one pass over the rows.
 
     This is a generator of queries. Run by `run_passes`, it returns the histograms.
@@ -87,13 +87,15 @@ def compute_histograms(rows: Rows, columns: np.ndarray, extents: Extents) -> Pas
     chosen = rows.transform_by(make_column_selector(rows.schema, columns))
     schema = chosen.schema
     group, names = _group_classes(schema, sum_over_parts(extents.total_parts))
-    by_column = {name: getattr(extents, name)[columns] for name in ("low", "high", "whole", "stored_parts")}
+    by_column = {
+        name: getattr(extents, name)[columns] for name in ("low", "high", "only_whole_numbers", "stored_parts")
+    }
     bins = _Bins(schema, extents.replace(**by_column), group)
     counts = yield from compute_merged_record(chosen, bins.count_values)
-    totals = sum_parts(group, extents.total_parts, counts.filled.shape[1])
-    zeros = add_parts([totals[None], -counts.filled.sum(axis=2)])
+    totals = sum_parts(group, extents.total_parts, counts.stored_parts.shape[1])
+    zeros = add_parts([totals[None], -counts.stored_parts.sum(axis=2)])
     apart = bins.apart[:, None]
-    filled = counts.filled[:, :, :_BINS]
+    filled = counts.stored_parts[:, :, :_BINS]
     filled[np.arange(len(columns)), :, bins.zero] += np.where(apart[..., None], 0.0, zeros)
     return Histograms(
         schema,
@@ -101,7 +103,7 @@ def compute_histograms(rows: Rows, columns: np.ndarray, extents: Extents) -> Pas
         bins.edges,
         filled.sum(axis=-1),
         np.where(apart, zeros.sum(axis=-1), np.nan),
-        counts.filled[:, :, _BINS].sum(axis=-1),
+        counts.stored_parts[:, :, _BINS].sum(axis=-1),
     )
 
 
@@ -132,12 +134,12 @@ class BinCounts(Record):
 
     Attributes
     ----------
-    filled : float64 (columns, groups, 41, parts), the weight of the rows in each of 40 bins and, last, of those whose
-        value is missing. It is split into parts, as in `Extents`.
+    stored_parts : float64 (columns, groups, 41, parts), the weight of the rows in each of 40 bins and, last, of those
+        whose value is missing. It is split into parts, as in `ColumnExtents`.
     """
 
-    fields = Record.fields | {"filled": SUM_OF_PARTS}
-    filled: np.ndarray
+    fields = Record.fields | {"stored_parts": SUM_OF_PARTS}
+    stored_parts: np.ndarray
 
 
 class _Bins:
@@ -156,7 +158,7 @@ class _Bins:
     zero : int64 (columns,), the bin of zero; it means nothing where zeros are counted apart, or do not occur.
     """
 
-    def __init__(self, schema: Schema, extents: Extents, group: np.ndarray) -> None:
+    def __init__(self, schema: Schema, extents: ColumnExtents, group: np.ndarray) -> None:
         self._nominal = schema.nominal
         self._supervised = has_nominal_class(schema)
         self._group = group
@@ -182,7 +184,7 @@ class _Bins:
         flat = (column.astype(np.int64) * self._groups + group[row]) * (_BINS + 1) + at
         shape = (len(self._nominal), self._groups, _BINS + 1)
         filled = rows.sum_weights_by_group(flat, row, prod(shape)).reshape(*shape, -1)
-        return BinCounts(filled=filled)
+        return BinCounts(stored_parts=filled)
 
     def _find_bins(self, column: np.ndarray, value: np.ndarray) -> np.ndarray:
         """Find the bin of each value: int64 (n,), from 0. No value is missing; `column`, int (n,), is that of each."""
@@ -193,7 +195,7 @@ class _Bins:
         return np.asarray(np.minimum(bins, self._last[column]).astype(np.int64))
 
 
-def _choose_bin_edges(extents: Extents, nominal: np.ndarray, among: np.ndarray) -> Ragged:
+def _choose_bin_edges(extents: ColumnExtents, nominal: np.ndarray, among: np.ndarray) -> Ragged:
     """Choose `Histograms.edges` of each numeric column, from its least to its largest value.
 
     If all values are whole numbers, and less than 40 apart, there is a bin for each whole number; else there are 40
@@ -205,7 +207,7 @@ def _choose_bin_edges(extents: Extents, nominal: np.ndarray, among: np.ndarray) 
     high = np.where(among, np.maximum(extents.high, 0.0), extents.high)
     for number in np.flatnonzero(~nominal & (low <= high)).tolist():
         first, last = float(low[number]), float(high[number])
-        if last - first < _BINS and extents.whole[number]:
+        if last - first < _BINS and extents.only_whole_numbers[number]:
             edges[number] = np.arange(first - 0.5, last + 1)
         else:
             edges[number] = np.linspace(first / 2, last / 2, _BINS + 1) * 2  # the width itself may be infinite

@@ -24,7 +24,7 @@ _RARE = 10  # rows of a class
 _SHORT = 40  # characters of a text that may be an identifier
 
 
-def describe_table(overview: Overview) -> dict[str, Any]:
+def describe_overview(overview: Overview) -> dict[str, Any]:
     """Return ``overview`` of the page: counts of rows, attributes and missing values, the share of zeros, the class.
 
     The class is None without one; of a numeric one, `describe_numeric_class` returns more entries.
@@ -151,12 +151,12 @@ def _list_column_warnings(overview: Overview) -> _Warnings:
 
 def _list_feature_warnings(features: Schema, ranking: Ranking, overview: Overview) -> _Warnings:
     names = [attribute.name for attribute in features.features]
-    differs = (ranking.distinct >= overview.rows) & (ranking.whole | features.nominal)
+    differs = (ranking.distinct >= overview.rows) & (ranking.only_whole_numbers | features.nominal)
     text = "These attributes have another value in each row, and may be identifiers:"
     yield "id", text, [*compress(names, differs)]
-    tp, fp, pos, neg = (each[:, 0] for each in ranking.tests[2:6])
+    tp, fp, pos, neg = (each[:, 0] for each in ranking.best_tests[2:6])
     classes = np.count_nonzero(overview.class_rows)
-    separates = ranking.pure & (ranking.distinct <= 2 * classes)
+    separates = ranking.determines_class & (ranking.distinct <= 2 * classes)
     if classes == 2:
         separates |= ((tp == pos) & (fp == 0)) | ((tp == 0) & (fp == neg))
     text = "Each of these attributes alone tells the class of every row. They may know what is to be predicted:"

@@ -39,30 +39,31 @@ class Ranking:
         needs a class, or the class is numeric.
     scores : float64 (features, metrics).
     varied : bool (features,), whether a feature has more than one value.
-    strips : uint8 (features, 2, `BINS`), small histograms of each feature, see `_compute_bin_shares`. The class is that
+    small_histograms : uint8 (features, 2, `BINS`), those of each feature, see `_compute_bin_shares`. The class is that
         of its best test by the first metric.
     low, high : float64 (features,), the least and the largest value; 0 without values.
     nonzero : float64 (features,), the weight of the rows whose value is neither zero nor missing.
     missing : float64 (features,), the weight of the rows whose value is missing.
     distinct : int64 (features,), the number of distinct values.
-    whole : bool (features,), whether all values are whole numbers.
-    pure : bool (features,), whether all rows with the same value are of one class; it means nothing of a numeric class.
-    tests : the best test of each feature by each metric; its arrays are (features, metrics).
+    only_whole_numbers : bool (features,), whether all values are whole numbers.
+    determines_class : bool (features,), whether all rows with the same value are of one class; it means nothing of a
+        numeric class.
+    best_tests : the best test of each feature by each metric; its arrays are (features, metrics).
     """
 
     metrics: list[Metric]
     totals: np.ndarray
     scores: np.ndarray
     varied: np.ndarray
-    strips: np.ndarray
+    small_histograms: np.ndarray
     low: np.ndarray
     high: np.ndarray
     nonzero: np.ndarray
     missing: np.ndarray
     distinct: np.ndarray
-    whole: np.ndarray
-    pure: np.ndarray
-    tests: BestTests
+    only_whole_numbers: np.ndarray
+    determines_class: np.ndarray
+    best_tests: BestTests
 
 
 def rank_features(
@@ -84,14 +85,14 @@ def rank_features(
     StageError : a value is infinite, a weight cannot be counted, or there is no class although `supervised`.
     PluginError : a metric fails, or a score of it is not finite.
     """
-    stage = _RankColumns(metrics, supervised)
+    stage = _RankingStage(metrics, supervised)
     (fitted,) = yield from fit_in_passes([stage], rows, memory)
     state = dict(fitted.state)
     tests = BestTests(*(state.pop(name) for name in BestTests._fields))
-    return Ranking(stage.metrics, stage.totals, **state, tests=tests)
+    return Ranking(stage.metrics, stage.totals, **state, best_tests=tests)
 
 
-class _RankColumns(MeasuringStage):
+class _RankingStage(MeasuringStage):
     """Learns what `Ranking` holds of each column; `metrics` and `supervised` are as for `rank_features`."""
 
     def __init__(self, metrics: Callable[[], Sequence[Metric]], supervised: bool) -> None:
@@ -113,21 +114,21 @@ class _RankColumns(MeasuringStage):
         low, high = table.extremes()
         cells = table.with_zeros()
         parts = SparseClassWeights.from_parts(cells.cell_parts)
-        whole, pure = (
+        only_whole_numbers, determines_class = (
             np.bincount(cells.column_of_cell[is_other], minlength=len(cells)) == 0
             for is_other in (cells.values != np.rint(cells.values), np.diff(parts.starts) > 1)
         )
         return {
             "scores": np.stack(scores, axis=1),
             "varied": thresholds.varied,
-            "strips": _compute_bin_shares(cells, parts, low, high, tests[0].task),
+            "small_histograms": _compute_bin_shares(cells, parts, low, high, tests[0].task),
             "low": low,
             "high": high,
             "nonzero": table.nonzero_rows,
             "missing": table.missing_rows,
             "distinct": np.diff(cells.indptr),
-            "whole": whole,
-            "pure": pure,
+            "only_whole_numbers": only_whole_numbers,
+            "determines_class": determines_class,
             **{name: np.stack([getattr(each, name) for each in tests], axis=1) for name in BestTests._fields},
         }
 

@@ -2,6 +2,6 @@
 
 from filterkit.plugin import offer
 
-from .stages import Map, Set, Where
+from .stages import ComputeAttribute, KeepRowsWhere, MapColumnValues
 
-filterkit_stages = offer(Map, Set, Where)
+filterkit_stages = offer(MapColumnValues, ComputeAttribute, KeepRowsWhere)

@@ -36,7 +36,7 @@ def _evaluate_on_no_rows(stage: str, tree: Tree, schema: Schema, text: str) -> V
         raise StageError(stage, describe_expression_error(error, text)) from None
 
 
-class Where(TrainingStage):
+class KeepRowsWhere(TrainingStage):
     name = "where"
     known_as = "dropna filter grep query"
 
@@ -61,7 +61,7 @@ def _keep_true_rows(condition: Tree, batch: Batch) -> Batch:
     return batch if (truth == 1).all() else batch.take(np.flatnonzero(truth == 1))
 
 
-Where.__doc__ = f"""Keep the training rows for which an expression is true, as Weka's SubsetByExpression does.
+KeepRowsWhere.__doc__ = f"""Keep the training rows for which an expression is true, as Weka's SubsetByExpression does.
 
         filterkit in.arff where "class != 'unknown' and width / length > 0.5"
 
@@ -76,7 +76,7 @@ Where.__doc__ = f"""Keep the training rows for which an expression is true, as W
 _ASSIGNMENT = re.compile(r"""(?:\s*(['"`])((?:(?!\1).|\1\1)*)\1\s*|(?!\s*['"`])([^=]*))=""", re.DOTALL)
 
 
-class Set(Stage):
+class ComputeAttribute(Stage):
     """Set an attribute to the value of an expression, or add one, as Weka's AddExpression does.
 
         filterkit in.arff set "ratio = width / length" set "size = if(width > 3, 'large', 'small')"
@@ -138,7 +138,7 @@ class Set(Stage):
 VARIABLES = ("VALUE", "MIN", "MAX", "MEAN", "SD", "COUNT")
 
 
-class Map(ColumnStage):
+class MapColumnValues(ColumnStage):
     """Replace each number by an expression of it, as Weka's MathExpression and NumericTransform do.
 
         filterkit in.arff map --only 'count*' "log(1 + VALUE)"

@@ -230,7 +230,7 @@ def convert_sparse_to_csr_matrix(X: Any) -> Any:
 
 
 def encode_fitted_estimator(estimator: Any) -> str:
-    """Encode a fitted estimator, or a list of estimators and numbers, as text, which `load_estimator` decodes.
+    """Encode a fitted estimator, or a list of estimators and numbers, as text, which `decode_fitted_estimator` decodes.
 
     Raise NotImplementedError if skops is not installed, or cannot store the estimator with all it has learned.
     """
@@ -254,7 +254,7 @@ def encode_fitted_estimator(estimator: Any) -> str:
     return base64.b64encode(data).decode()
 
 
-def load_estimator(stage: str, text: str) -> Any:
+def decode_fitted_estimator(stage: str, text: str) -> Any:
     """Decode the estimator or list that `encode_fitted_estimator` encoded; nothing in the text can run.
 
     Only classes of scikit-learn, those of scipy and numpy that skops trusts, and those of packages that the user trusts

@@ -35,8 +35,8 @@ from .estimators import (
     check_class_and_parameters,
     convert_sparse_to_csr_matrix,
     declare_set_option,
+    decode_fitted_estimator,
     encode_fitted_estimator,
-    load_estimator,
     make_estimator,
     parse_parameter_value,
 )
@@ -263,7 +263,7 @@ class Predict(Learner):
         return EstimatorModel(self, fitted, tasks, costs)
 
     def model(self, state: State, features: int, tasks: Tasks) -> Model:
-        estimators = load_estimator(self.name, state["estimators"])
+        estimators = decode_fitted_estimator(self.name, state["estimators"])
         wanted, groups = type(self.make_unfitted_estimator()), len(tasks.group_bounds) - 1
         if not isinstance(estimators, list) or len(estimators) not in (1, groups):
             raise FilterkitError("its saved estimators are neither one nor one for each class or label")

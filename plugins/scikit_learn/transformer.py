@@ -22,8 +22,8 @@ from .estimators import (
     call_estimator,
     check_class_and_parameters,
     declare_set_option,
+    decode_fitted_estimator,
     encode_fitted_estimator,
-    load_estimator,
     make_estimator,
     shorten_message,
 )
@@ -87,7 +87,7 @@ class Sklearn(SelectiveStage):
         return call_estimator(self.name, self.class_, FittedTransformer, self.name, estimator, schema, names)
 
     def from_state(self, state: State, schema: Schema) -> Fitted:
-        estimator = load_estimator(self.name, state["estimator"])
+        estimator = decode_fitted_estimator(self.name, state["estimator"])
         if type(estimator) is not type(self.make_unfitted_estimator()):
             raise FilterkitError(f"the transformer in it is not of the class {self.class_}")
         return FittedTransformer(self.name, estimator, schema, state["names"])

@@ -6,7 +6,7 @@ import re
 from typing import NamedTuple
 
 
-class Counterpart(NamedTuple):
+class WekaCounterpart(NamedTuple):
     """Holds the chain to write for a learner of Weka.
 
     Attributes
@@ -101,7 +101,7 @@ RAkEL:
 """
 _ENTRIES = re.findall(r"^(\w+): ?(.*)(?:\n    (.*))?$", _TABLE, re.MULTILINE)
 
-LEARNERS = {name: Counterpart(chain, remark) for name, chain, remark in _ENTRIES}
+LEARNERS = {name: WekaCounterpart(chain, remark) for name, chain, remark in _ENTRIES}
 
 
 _SHORT_NAMES = {  # words for learners, without hyphens

@@ -12,7 +12,7 @@ from filterkit.plugin import Floats, Ints, choose_scale_exponents
 _STEPS = 50  # Newton's method needs about ten
 
 
-class WeightedRows(NamedTuple):
+class RowsByValue(NamedTuple):
     """Holds n groups of rows, each of the rows that have the same value in the same column; in any order.
 
     Attributes
@@ -29,7 +29,7 @@ class WeightedRows(NamedTuple):
     total: Floats
 
 
-def predict_column_log_odds(n_columns: int, task: int, training: WeightedRows, held_out: WeightedRows) -> Floats:
+def predict_log_odds_by_column(n_columns: int, task: int, training: RowsByValue, held_out: RowsByValue) -> Floats:
     """Predict the log odds of the class `task` for each group of held-out rows, from its column alone: float64 (n,).
 
     Each column has its own logistic regression on the standardised values, with the penalty w²/2 and a free intercept:
@@ -56,7 +56,7 @@ def predict_column_log_odds(n_columns: int, task: int, training: WeightedRows, h
     return np.asarray(intercept[column] + slope[column] * (held_out.value - mean[column]) / spread[column])
 
 
-def _fit_logistic_regressions(training: WeightedRows, z: Floats, weight: Floats, task: int) -> tuple[Floats, Floats]:
+def _fit_logistic_regressions(training: RowsByValue, z: Floats, weight: Floats, task: int) -> tuple[Floats, Floats]:
     """Fit a logistic regression of each column by Newton's method; return intercepts and slopes, float64 (columns,).
 
     Parameters

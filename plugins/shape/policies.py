@@ -7,7 +7,7 @@ import numpy as np
 from filterkit.plugin import Bools, ContingencyTable, Floats, Fold, divide_or_zero, sum_over_classes
 
 from .curves import shape_values
-from .logistic import WeightedRows, predict_column_log_odds
+from .logistic import RowsByValue, predict_log_odds_by_column
 
 _MARGIN = 2.0  # standard errors; docs/formulas.md says how many columns of noise exceed it
 _ROUNDING = 1e-9  # losses equal in theory, as those of a column with two values, may differ by this part of them
@@ -31,8 +31,10 @@ def flag_columns_to_shape(folds: list[Fold], log_odds: bool) -> Bools:
         own, shaped = list[Floats](), list[Floats]()
         for number, task in enumerate(tasks):
             images = (shape_values(each.value, each.column, number, fold.state, log_odds) for each in parts)
-            own.append(predict_column_log_odds(width, task, *known))
-            shaped.append(predict_column_log_odds(width, task, *(e._replace(value=v) for e, v in zip(parts, images))))
+            own.append(predict_log_odds_by_column(width, task, *known))
+            shaped.append(
+                predict_log_odds_by_column(width, task, *(e._replace(value=v) for e, v in zip(parts, images)))
+            )
 
         losses = _compute_losses_by_value_and_class(shaped, table)
         # By how much losses are lower than by the share of each class, and by how much they would be if a column said
@@ -62,17 +64,17 @@ def _compute_losses_by_value_and_class(log_odds: list[Floats], table: Contingenc
     return losses
 
 
-def _group_rows_by_value(table: ContingencyTable) -> WeightedRows:
+def _group_rows_by_value(table: ContingencyTable) -> RowsByValue:
     """Return the groups of rows with the same value in the same column; zeros are groups, and so are missing values."""
     full = table.with_zeros()
     missing = np.flatnonzero(full.missing.any(axis=1))
     counts = np.concatenate([full.counts, full.missing[missing]])
     column = np.concatenate([full.column_of_cell, missing])
     value = np.concatenate([full.values, np.full(len(missing), np.nan)])
-    return WeightedRows(column, value, counts, sum_over_classes(counts))
+    return RowsByValue(column, value, counts, sum_over_classes(counts))
 
 
-def _compute_column_means(rows: WeightedRows, n_columns: int) -> Floats:
+def _compute_column_means(rows: RowsByValue, n_columns: int) -> Floats:
     """Compute the mean of the known values of each column, float64 (columns,); 0 if all are missing."""
     weights = np.where(np.isnan(rows.value), 0.0, rows.total)
     values = np.nan_to_num(rows.value)

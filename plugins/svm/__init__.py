@@ -4,6 +4,6 @@ from filterkit.plugin import offer
 
 from .adaptive_intercept import AiSvm
 from .learner import Svm
-from .weights import Normal
+from .weights import LinearWeightScaling
 
-filterkit_stages = offer(AiSvm, Normal, Svm)
+filterkit_stages = offer(AiSvm, LinearWeightScaling, Svm)

@@ -27,7 +27,7 @@ from filterkit.plugin import (
 from .hyperplanes import SvmSolver, ignore_convergence_warning
 
 
-class Normal(Scaling):
+class LinearWeightScaling(Scaling):
     """Scale each column by |w|, the size of its weight in a linear classifier trained on the rows.
 
         filterkit in.arff standardize normal --score-only select --top 2

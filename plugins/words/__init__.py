@@ -2,6 +2,6 @@
 
 from filterkit.plugin import offer
 
-from .stage import Words
+from .stage import CountWords
 
-filterkit_stages = offer(Words)
+filterkit_stages = offer(CountWords)

@@ -16,7 +16,7 @@ from filterkit import StageError
 from filterkit.plugin import Ints, Pattern, expand_ranges
 
 if TYPE_CHECKING:
-    from .stage import Words
+    from .stage import CountWords
 
 WORD_PATTERN = r"\b\w\w+\b"
 _PIECES = 1 << 21  # how many pieces of sequences to have in memory, unless a single text has more
@@ -44,7 +44,7 @@ class Analyzer:
     stop : words to leave out, spelled as in the texts before stemming; in lower case, if the option ``--lower`` is on.
     """
 
-    def __init__(self, options: Words, stop: Iterable[str]) -> None:
+    def __init__(self, options: CountWords, stop: Iterable[str]) -> None:
         self._options = options
         self.stop = frozenset(stop)
         self._stemmer: Any = None
@@ -150,7 +150,7 @@ class Analyzer:
         return row, code, distinct
 
 
-def read_stop_words(options: Words) -> frozenset[str]:
+def read_stop_words(options: CountWords) -> frozenset[str]:
     """Return the words that ``--stop`` says to leave out; raise a StageError if the file of words cannot be read."""
     if options.stop == "none":
         return frozenset()

@@ -25,7 +25,7 @@ from .vocabulary import HashedColumns, Vocabulary, choose_words
 _COPIES = 4  # how many times as much memory as the counts themselves takes what merges them
 
 
-class Words(Stage):
+class CountWords(Stage):
     """Turn string attributes into counts of their words, one column for each word of the training rows.
 
         filterkit texts words --min-docs 2 tfidf l2

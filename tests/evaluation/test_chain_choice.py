@@ -93,7 +93,7 @@ def test_groups_stay_together_in_inner_folds_too():
 def test_a_single_group_leaves_no_choice():
     batch = noise(12)
     assert draw_inner_folds(batch.y, design(folds=2), np.repeat([0, 1], 6), np.arange(6), 0, 5) is None
-    assert trial.find_best_chain_index([("svm", None), ("neighbors", None)], "f1", batch, None, "here") == 0
+    assert trial.choose_chain_by_inner_folds([("svm", None), ("neighbors", None)], "f1", batch, None, "here") == 0
 
 
 # Both positive groups are in other outer folds; inside, holding one out leaves none to learn from.
@@ -144,7 +144,8 @@ def test_a_test_set_has_no_part_in_the_choice():
     plan = design("standardize svm", "neighbors", choose="f1")
     others = test.replace(X=test.X * -1)
     found = [
-        Evaluator([("d", training)], plan, each).evaluate_part(("d", "diagnosis", 0))[-1] for each in (test, others)
+        Evaluator([("d", training)], plan, each).evaluate_task_fold(("d", "diagnosis", 0))[-1]
+        for each in (test, others)
     ]
     assert found[0].chain == CHOSEN
     assert found[0].choice == found[1].choice and found[0].values != found[1].values

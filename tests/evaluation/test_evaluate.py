@@ -11,7 +11,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 import filterkit
 from filterkit import FilterkitError
-from filterkit.evaluation.runner import Evaluator, evaluate_parts
+from filterkit.evaluation.runner import Evaluator, evaluate_task_folds
 
 CHAINS = {"plain": "neighbors", "scaled": "standardize neighbors --k 3"}
 
@@ -20,7 +20,7 @@ def test_it_gives_what_the_command_does():
     data = {"iris": sample("iris"), "wine": sample("wine", class_="first")}
     found = filterkit.evaluate(data, CHAINS, folds=3, repeats=2, seed=4)
     plan = design(*(f"{name}: {text}" for name, text in CHAINS.items()), repeats=2, seed=4)
-    parts = evaluate_parts(Evaluator(data.items(), plan))
+    parts = evaluate_task_folds(Evaluator(data.items(), plan))
     expected = {(row.data, row.fold, row.chain): row.values for _, rows in parts for row in rows}
     assert {(row.data, row.fold, row.chain): row.values for row in found.rows} == expected
     assert (found.chains, found.n_folds) == (["plain", "scaled"], 6)

@@ -16,7 +16,7 @@ from filterkit import FilterkitError
 from filterkit.evaluation.journal import Journal
 from filterkit.evaluation.measure_names import OF_CLASSES
 from filterkit.evaluation.results import Results
-from filterkit.evaluation.runner import Evaluator, evaluate_parts
+from filterkit.evaluation.runner import Evaluator, evaluate_task_folds
 
 HALF = (1 / 3, 2 / 3)
 CHAINS = ("neighbors", "zero: l2 neighbors")
@@ -35,7 +35,7 @@ def go_on(path, rows=None, plan=None, parts=None):
     rows, plan = rows or data(), plan or design(*CHAINS)
     journal = Journal(str(path), rows, plan)
     for number, (_, results) in enumerate(
-        evaluate_parts(Evaluator(rows, plan), done={row[:3] for row in journal.results})
+        evaluate_task_folds(Evaluator(rows, plan), done={row[:3] for row in journal.results})
     ):
         if number == parts:
             break
@@ -48,7 +48,7 @@ def go_on(path, rows=None, plan=None, parts=None):
 @pytest.fixture
 def ran(spy):
     """The evaluators and parts that are evaluated."""
-    return spy(Evaluator, "evaluate_part")
+    return spy(Evaluator, "evaluate_task_fold")
 
 
 @pytest.fixture(scope="module")
@@ -73,10 +73,10 @@ def test_an_interrupted_evaluation_is_resumed(tmp_path, ran):
     before = path.read_bytes()
     ran.clear()
     results = go_on(path, rows, plan)
-    parts = Evaluator(rows, plan).parts
+    parts = Evaluator(rows, plan).task_folds
     assert sorted(part for _, part in ran) == sorted(set(parts) - {result[:3] for result in first})
     assert path.read_bytes().startswith(before)
-    undisturbed = [result for _, part in evaluate_parts(Evaluator(rows, plan)) for result in part]
+    undisturbed = [result for _, part in evaluate_task_folds(Evaluator(rows, plan)) for result in part]
     assert repr(without_seconds(results)) == repr(without_seconds(undisturbed))
     ran.clear()
     assert repr(go_on(path, rows, plan)) == repr(results)

@@ -12,7 +12,7 @@ from filterkit.evaluation.measure_names import OF_NUMBERS
 from filterkit.evaluation.measures import (
     check_measure,
     compute_error_measures,
-    list_number_predictions,
+    list_true_and_predicted_numbers,
     measures,
     sum_error_terms,
 )
@@ -101,9 +101,9 @@ def test_errors_can_be_summed_in_parts():
 
 def test_points_of_many_rows_are_some():
     given = outcome(np.arange(2500), np.arange(2500) + 1)
-    ((name, true, said),) = list_number_predictions(["price"], given)
+    ((name, true, said),) = list_true_and_predicted_numbers(["price"], given)
     assert name == "price" and true[:2] == [0, 3] and len(true) == len(said) == 834
-    assert list_number_predictions(["p"], outcome([1, 2], [3, 4])) == [["p", [1, 2], [3, 4]]]
+    assert list_true_and_predicted_numbers(["p"], outcome([1, 2], [3, 4])) == [["p", [1, 2], [3, 4]]]
 
 
 @pytest.mark.parametrize(

@@ -184,7 +184,10 @@ def test_results_of_numbers_have_measures_of_their_own(tmp_path):
     joined = pool_predictions_over_folds(Results([*rows, of_numbers()._replace(fold=1)]), "points")
     places = [(each.chain, each.group) for each in joined]
     assert places == [("a", "price"), ("a", "n, m"), ("b", "price"), ("b", "n, m")]
-    assert (joined[0].found[0].tolist(), joined[1].found[1].tolist()) == ([1.5, 0.1] * 2, [-4.0] * 2)
+    assert (joined[0].counts_or_numbers[0].tolist(), joined[1].counts_or_numbers[1].tolist()) == (
+        [1.5, 0.1] * 2,
+        [-4.0] * 2,
+    )
 
 
 def test_the_confusion_of_very_many_classes_is_read(tmp_path):
@@ -272,8 +275,8 @@ def test_confusion_is_summed_over_folds():
     ]
     (found,) = pool_predictions_over_folds(Results(rows), "confusion")
     assert found[:5] == ("d", "t", 0.9, "a", "kind")
-    assert found.found.true_or_predicted_values == ["x", "y"]
-    assert found.found.confusion_matrix.tolist() == [[0, 6], [0, 6]]
+    assert found.counts_or_numbers.true_or_predicted_values == ["x", "y"]
+    assert found.counts_or_numbers.confusion_matrix.tolist() == [[0, 6], [0, 6]]
     assert pool_predictions_over_folds(Results([result("a", 0.5)]), "confusion") == []
 
 

@@ -19,7 +19,7 @@ from filterkit.chains.crossfit import draw_folds
 from filterkit.engines.processes import ProcessEngine
 from filterkit.evaluation import runner as evaluation
 from filterkit.evaluation.folds import DrawnFolds
-from filterkit.evaluation.runner import Evaluator, evaluate_parts, parse_named_chain
+from filterkit.evaluation.runner import Evaluator, evaluate_task_folds, parse_named_chain
 from filterkit.stages.learner import FittedLearner
 
 
@@ -106,14 +106,14 @@ FEW = int(labelled().y[:, 2].sum())
 def test_classes_are_one_task_unless_asked_otherwise(batch, least, together, apart):
     for one_against_rest, expected in ((False, together), (True, apart)):
         plan = design(one_against_rest=one_against_rest, min_positives=least)
-        assert list(dict.fromkeys(task for _, task, _ in Evaluator([("d", batch)], plan).parts)) == expected
+        assert list(dict.fromkeys(task for _, task, _ in Evaluator([("d", batch)], plan).task_folds)) == expected
 
 
 def test_one_class_is_evaluated_against_the_rest_which_has_another_name(fits):
     batch = three(classes=("a", "rest", "c"))
     evaluator = Evaluator([("d", batch)], design(one_against_rest=True))
     for code, (task, other) in enumerate([("a", "rest"), ("rest", "other")]):
-        evaluator.evaluate_part(("d", task, 0))
+        evaluator.evaluate_task_fold(("d", task, 0))
         training = fits[-1][1]
         assert (training.schema.class_attribute.values, training.schema.positive) == ((other, task), task)
         assert training.schema.features == batch.schema.features
@@ -128,9 +128,9 @@ def test_one_label_or_value_of_a_target_at_a_time_has_no_other_for_a_feature(fit
     batch = batch.replace(schema=batch.schema.replace(attributes=attributes))
     evaluator = Evaluator([("d", batch)], design(one_against_rest=True))
     tasks = {"p": ("p", 0, 1), "q": ("q", 1, 1), "few=b": ("few", 2, 1)}
-    assert list(dict.fromkeys(task for _, task, _ in evaluator.parts)) == list(tasks)
+    assert list(dict.fromkeys(task for _, task, _ in evaluator.task_folds)) == list(tasks)
     for task, (name, column, code) in tasks.items():
-        evaluator.evaluate_part(("d", task, 0))
+        evaluator.evaluate_task_fold(("d", task, 0))
         training = fits[-1][1]
         expected = [a for a in ("p", "x", "q", "z", "few") if a in ("x", "z", name)]
         assert list(training.schema.names) == expected
@@ -231,7 +231,7 @@ def test_the_attribute_of_the_groups_is_not_seen_by_chains(name, fits):
 
 def test_a_curve_tests_the_same_rows_at_each_share(tested):
     plan = design("standardize neighbors", "neighbors", shares=(0.1, 0.3, 2 / 3))
-    results = Evaluator([("d", three())], plan).evaluate_part(("d", "class", 1))
+    results = Evaluator([("d", three())], plan).evaluate_task_fold(("d", "class", 1))
     assert [(row.share, row.chain) for row in results] == [(s, name) for s in plan.shares for name, _ in plan.chains]
     assert [row.train_rows for row in results[::2]] == [3, 9, 18]
     own = draw_folds(three().y, 3, 0) == 1
@@ -274,8 +274,8 @@ def test_results_equal_those_of_a_plain_computation(batch, text):
     evaluator = Evaluator([("d", batch)], plan)
     y = np.zeros(len(batch), int) if batch.schema.has_numeric_target else batch.y
     drawn = DrawnFolds(y if y.ndim == 1 else y.astype(bool), plan)
-    for part in evaluator.parts:
-        (result,) = evaluator.evaluate_part(part)
+    for part in evaluator.task_folds:
+        (result,) = evaluator.evaluate_task_fold(part)
         expected = reference(batch, text, drawn.make_fold(part[2]).test)
         assert {key: result.values[key] for key in expected} == pytest.approx(expected, abs=1e-12, rel=0)
         assert result[:5] == (*part, 2 / 3, text) and result.seconds > 0
@@ -284,8 +284,8 @@ def test_results_equal_those_of_a_plain_computation(batch, text):
 def test_a_test_set_is_predicted_by_what_all_other_rows_teach():
     batch = sample("breast-cancer")
     evaluator = Evaluator([("d", batch.rows(0, 400))], design("standardize svm"), batch.rows(400, 569))
-    assert evaluator.parts == [("d", "diagnosis", 0)]
-    (result,) = pickle.loads(pickle.dumps(evaluator)).evaluate_part(evaluator.parts[0])
+    assert evaluator.task_folds == [("d", "diagnosis", 0)]
+    (result,) = pickle.loads(pickle.dumps(evaluator)).evaluate_task_fold(evaluator.task_folds[0])
     assert (result.share, result.train_rows, result.test_rows, result.positive) == (1.0, 400, 169, "malignant")
     expected = reference(batch, "standardize svm", np.arange(400, 569))
     assert {key: result.values[key] for key in expected} == pytest.approx(expected, abs=1e-12, rel=0)
@@ -302,9 +302,9 @@ def test_folds_of_numbers_are_drawn_from_all_rows_alike():
     data = numbers(31)
     data.y[4] = np.nan
     made = Evaluator([("d", data)], design("predict Ridge", repeats=2, shares=(0.1, 2 / 3)))
-    assert made.parts == [("d", "class", fold) for fold in range(6)]
+    assert made.task_folds == [("d", "class", fold) for fold in range(6)]
     fold = draw_folds(np.zeros(30, int), 3, 0)
-    part, found = made.evaluate_part(("d", "class", 1))
+    part, found = made.evaluate_task_fold(("d", "class", 1))
     assert (part.train_rows, found.train_rows, found.test_rows, found.positive) == (3, 20, 10, "")
     ((name, true, said),) = found.points
     assert name == "class" and true == data.y[~np.isnan(data.y)][fold == 1].tolist() and len(said) == 10
@@ -317,24 +317,24 @@ def test_folds_of_numbers_are_drawn_from_all_rows_alike():
 def test_a_run_yields_every_part_once():
     data = [("one", three()), ("two", sample("iris"))]
     plan = design("neighbors", "l2 neighbors", one_against_rest=True)
-    found = list(evaluate_parts(Evaluator(data, plan)))
+    found = list(evaluate_task_folds(Evaluator(data, plan)))
     assert [left for left, _ in found] == list(range(17, -1, -1))
     names = {"one": ["a", "b", "c"], "two": ["setosa", "versicolor", "virginica"]}
     parts = [(data, task, fold) for data in names for task in names[data] for fold in range(3)]
     assert [results[0][:3] for _, results in found] == parts
     assert [[result.chain for result in results] for _, results in found] == [["neighbors", "l2 neighbors"]] * 18
-    assert list(evaluate_parts(Evaluator(data, plan), done=parts)) == []
+    assert list(evaluate_task_folds(Evaluator(data, plan), done=parts)) == []
 
 
 def test_processes_give_the_same_results(spy, monkeypatch, quick_processes):
     data = [("iris", sample("iris")), ("sparse", sample("sparse-counts-multiclass"))]
     plan = design("standardize neighbors", "neighbors --k 3", shares=(0.3, 2 / 3), seed=5)
-    alone = list(evaluate_parts(Evaluator(data, plan)))
+    alone = list(evaluate_task_folds(Evaluator(data, plan)))
     monkeypatch.setattr(evaluation, "_WORTH_AN_ENGINE", 0)
     monkeypatch.setattr(evaluation, "_STARTUP", 0)
-    here = spy(Evaluator, "evaluate_part")
+    here = spy(Evaluator, "evaluate_task_fold")
     with ProcessEngine(2) as engine:
-        together = list(evaluate_parts(Evaluator(data, plan), engine, done={("iris", "class", 1)}))
+        together = list(evaluate_task_folds(Evaluator(data, plan), engine, done={("iris", "class", 1)}))
     # The smallest; the others are evaluated in processes.
     assert [part for _, part in here] == [("sparse", "topic", 0)]
     assert [left for left, _ in together] == [4, 3, 2, 1, 0]
@@ -349,11 +349,11 @@ def test_processes_start_before_the_large_data(spy, monkeypatch, quick_processes
     clock = iter(range(1000))
     monkeypatch.setattr(evaluation.time, "perf_counter", lambda: float(next(clock)))
     monkeypatch.setattr(evaluation, "_STARTUP", 0)
-    here = spy(Evaluator, "evaluate_part")
+    here = spy(Evaluator, "evaluate_task_fold")
     with ProcessEngine(2) as engine:
-        found = [results[0][:3] for _, results in evaluate_parts(Evaluator(data, design()), engine)]
+        found = [results[0][:3] for _, results in evaluate_task_folds(Evaluator(data, design()), engine)]
     assert [part for _, part in here] == [("small", "class", 0)]
-    assert sorted(found) == sorted(Evaluator(data, design()).parts)
+    assert sorted(found) == sorted(Evaluator(data, design()).task_folds)
 
 
 # ---- refusals -------------------------------------------------------------------------------------

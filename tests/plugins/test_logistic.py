@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from filterkit_plugins.shape.logistic import WeightedRows, predict_column_log_odds
+from filterkit_plugins.shape.logistic import RowsByValue, predict_log_odds_by_column
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
 from sklearn.pipeline import make_pipeline
@@ -10,19 +10,19 @@ from sklearn.preprocessing import StandardScaler
 
 
 def points(columns):
-    """`WeightedRows` of rows given as (column, value, class)."""
+    """`RowsByValue` of rows given as (column, value, class)."""
     column, value, positive = (np.array(part) for part in zip(*columns, strict=True))
     return weighted(column, value.astype(float), positive.astype(float), np.ones(len(column)))
 
 
 def weighted(column, value, positive, total):
-    """`WeightedRows` of two classes, of which the second is positive."""
-    return WeightedRows(column, value, np.column_stack([total - positive, positive]), total)
+    """`RowsByValue` of two classes, of which the second is positive."""
+    return RowsByValue(column, value, np.column_stack([total - positive, positive]), total)
 
 
 def summed(columns, training, held_out):
     """float64 (columns,): the log losses of all held-out rows."""
-    log_odds = predict_column_log_odds(columns, 1, training, held_out)
+    log_odds = predict_log_odds_by_column(columns, 1, training, held_out)
     of_values = held_out.counts[:, 1] * np.logaddexp(0, -log_odds) + held_out.counts[:, 0] * np.logaddexp(0, log_odds)
     return np.bincount(held_out.column, of_values, columns)
 

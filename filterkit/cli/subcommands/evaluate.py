@@ -27,8 +27,8 @@ from filterkit.data.batch import Batch, concatenate
 from filterkit.engines.processes import ProcessEngine
 from filterkit.errors import PATH, UsageError, quoted
 from filterkit.evaluation.costs import read_costs
-from filterkit.evaluation.folds import Design
-from filterkit.evaluation.journal import Journal, evaluate_all_parts
+from filterkit.evaluation.folds import EvaluationDesign
+from filterkit.evaluation.journal import Journal, evaluate_folds_with_journal
 from filterkit.evaluation.measure_names import MEASURES
 from filterkit.evaluation.measures import check_measure
 from filterkit.evaluation.plots import check_plot_options, write_figure
@@ -277,7 +277,7 @@ def _check_fold_options(context: click.Context, paths: tuple[str, ...], options:
         raise UsageError("evaluate: --splits gives the folds of one DATA; name only one")
 
 
-def _make_evaluation_design(options: EvaluateOptions, known: Registry) -> Design:
+def _make_evaluation_design(options: EvaluateOptions, known: Registry) -> EvaluationDesign:
     """Make the design of an evaluation from its options; print a warning if a stage cancels row weights.
 
     Costs and the folds of ``--splits`` are not in it yet.
@@ -288,7 +288,7 @@ def _make_evaluation_design(options: EvaluateOptions, known: Registry) -> Design
     for name, text in chains:
         for message in Chain.parse(text, known).describe_cancelled_weights():
             write_message(f"filterkit: warning: chain {quoted(name)}: {message}")
-    return Design(
+    return EvaluationDesign(
         chains,
         options.folds,
         tuple(map(parse_training_share, options.train.split(","))) if options.train is not None else (),
@@ -303,7 +303,7 @@ def _make_evaluation_design(options: EvaluateOptions, known: Registry) -> Design
 
 
 def _run_evaluation(
-    data: list[tuple[str, Batch]], design: Design, options: EvaluateOptions, known: Registry, formats: Formats
+    data: list[tuple[str, Batch]], design: EvaluationDesign, options: EvaluateOptions, known: Registry, formats: Formats
 ) -> Results:
     """Evaluate all chains, and return all results; those in the journal are not computed again.
 
@@ -333,4 +333,4 @@ def _run_evaluation(
     options.engine = options.engine or ProcessEngine.name
     journal = Journal(options.journal, rows, design) if options.journal is not None else None
     with send_prints_to_stderr(), open_engine(known, options) as engine:
-        return Results(evaluate_all_parts(evaluator, engine, options.progress, journal))
+        return Results(evaluate_folds_with_journal(evaluator, engine, options.progress, journal))
