@@ -33,7 +33,7 @@ from filterkit.data.contract import blame_stage_for_errors
 from filterkit.data.ragged import Ragged
 from filterkit.engines.engine import map_and_check_result_count
 from filterkit.files.scratch import Scratch, Stored
-from filterkit.stages.base import State, check_class_suits_stage, check_fitted_and_set_made_by
+from filterkit.stages.base import State, check_class, check_fitted_and_set_made_by
 from filterkit.stages.columns import ColumnStage, FittedColumns, learn_state
 
 # What a stage learns from a range of columns: one state or several, and the totals of `ColumnStage.finish`.
@@ -58,7 +58,7 @@ def fit_in_passes(stages: Sequence[ColumnStage], rows: Rows, memory: int) -> Pas
     all_fitted: list[FittedColumns] = []
     strip: Strip | None = None
     for stage, following in zip(stages, [*stages[1:], None]):
-        check_class_suits_stage(stage, rows.schema)
+        check_class(stage, rows.schema)
         if strip is None:
             counted_for = stage
             count_rows: Callable[..., Statistic] = partial(

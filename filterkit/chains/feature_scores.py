@@ -25,7 +25,7 @@ from filterkit.errors import StageError, UsageError, find_repeated, quoted
 from filterkit.plugin.lookup import find_metric, find_stage
 from filterkit.plugin.parsing import parse_stages
 from filterkit.plugin.registry import get_registry
-from filterkit.stages.base import State, check_class_suits_stage
+from filterkit.stages.base import State, check_class
 from filterkit.stages.columns import ColumnStage
 from filterkit.stages.metric_scaling import ScalingOptions
 
@@ -147,7 +147,7 @@ def scores(
     stage = _ColumnScorer([n for n in names if n not in scorers], {"alpha": alpha, "combine": combine}, seed)
     with open_training_rows(rows, LocalEngine(jobs), jobs, memory) as training, suggest_stages_in_errors():
         for each in (stage, *(find_stage(known, name)() for name in names)):
-            check_class_suits_stage(each, training.schema, in_chain=False)
+            check_class(each, training.schema, in_chain=False)
         ((fitted,),) = run_passes(fit_in_passes([stage], training, memory))
         state = fitted.state
         for scorer in scorers:

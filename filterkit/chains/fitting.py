@@ -22,7 +22,7 @@ from filterkit.stages.base import (
     Fitted,
     Stage,
     TrainingStage,
-    check_class_suits_stage,
+    check_class,
     check_fitted_and_set_made_by,
     learns_nothing,
     transform,
@@ -122,7 +122,7 @@ class ChainFitter:
         that the rows do not have, or cannot be fitted on them.
         """
         stage, rows = group[0], self.rows[-1]
-        check_class_suits_stage(stage, rows.schema)
+        check_class(stage, rows.schema)
         choice = make_chosen_column_selector(stage, rows.schema)
         if choice is None:
             return self._fit_group_on_rows(group, rows)

@@ -50,7 +50,7 @@ class ProcessEngine(Engine):
         `Engine.map` says more. Raise UsageError as `check_may_start` does.
         """
         pool = self._get_running_pool()
-        submit = partial(self._submit_item, pool, self._pickle_to_new_file(function))
+        submit = partial(self._submit_item, pool, self._write_new_file(function))
         with self._end_processes_on_failure():
             yield from map_ahead(
                 submit,
@@ -65,7 +65,7 @@ class ProcessEngine(Engine):
         All items are read and written to files before the first result is yielded.
         """
         pool = self._get_running_pool()
-        path = self._pickle_to_new_file(function)
+        path = self._write_new_file(function)
         with self._end_processes_on_failure():
             with hold_back_signals():
                 working = [self._submit_item(pool, path, item) for item in items]
@@ -124,7 +124,7 @@ class ProcessEngine(Engine):
             self.close()
             raise
 
-    def _pickle_to_new_file(self, thing: Any) -> str:
+    def _write_new_file(self, thing: Any) -> str:
         """Pickle a function or an item into a new file, and return its path."""
         path = os.path.join(self._folder.path, str(next(self._file_numbers)))
         _pickle_to_file(thing, path)
@@ -135,7 +135,7 @@ class ProcessEngine(Engine):
 
         The function is in the file `function_path`. Raise BrokenProcessPool if a process has been killed.
         """
-        path = self._pickle_to_new_file(item)
+        path = self._write_new_file(item)
         with hold_back_signals():
             try:
                 return pool.submit(_call_and_write_result, function_path, path)

@@ -474,7 +474,7 @@ def learns_nothing(stage: Stage) -> bool:
     return is_built and kind.fit_rows is Stage.fit_rows and not isinstance(stage, TrainingStage)
 
 
-def check_class_suits_stage(stage: Stage, schema: Schema, in_chain: bool = True) -> None:
+def check_class(stage: Stage, schema: Schema, in_chain: bool = True) -> None:
     """Raise a `StageError` if `stage` needs a class, and `schema` has none, or labels instead.
 
     Likewise if the class is numeric, and the stage needs a nominal one. `in_chain` says whether the message may suggest
