@@ -73,7 +73,7 @@ class _HypergeometricDraws:
             left = left[(following >= least[left]) & (following <= most[left]) & (term[left] > smallest * total[left])]
         return total
 
-    def find_tp_of_other_tail(self, tp: Floats, sign: Floats, observed: Floats) -> tuple[Floats, Bools]:
+    def find_start_of_other_tail(self, tp: Floats, sign: Floats, observed: Floats) -> tuple[Floats, Bools]:
         """Find where the tail on the other side of the mode begins: at the nearest tp that is no likelier than `tp`.
 
         Parameters
@@ -116,7 +116,7 @@ def score_by_fisher_test(tp: Floats, fp: Floats, pos: float, neg: float) -> Floa
     # other side from the first outcome that is no more likely.
     outwards = np.where(tp < draws.mode, -1.0, 1.0)
     total = draws.compute_tail_ratio(tp, outwards)
-    other, is_possible = draws.find_tp_of_other_tail(tp, -outwards, observed)
+    other, is_possible = draws.find_start_of_other_tail(tp, -outwards, observed)
     at = np.flatnonzero(is_possible)
     if len(at):
         beyond = replace(draws, words=draws.words[at])

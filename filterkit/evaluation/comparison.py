@@ -184,20 +184,20 @@ class MethodRanks(NamedTuple):
 
     Attributes
     ----------
-    mean : float64 (methods,), the mean rank of each method, 1 for the best.
+    mean_ranks : float64 (methods,), the mean rank of each method, 1 for the best.
     order : the indices of the methods by their mean ranks, the best first.
-    p : the p-value of Friedman's test that all methods are equal; NaN for fewer than 3 methods or 2 tasks.
-    limit : the critical difference of Nemenyi's test; NaN for fewer than 2 tasks.
+    friedman_p : the p-value of Friedman's test that all methods are equal; NaN for fewer than 3 methods or 2 tasks.
+    critical_difference : the critical difference of Nemenyi's test; NaN for fewer than 2 tasks.
     groups : the indices of the methods of each group, the best first; a method may be in several groups or in none.
-    tasks : the number of tasks.
+    n_tasks : the number of tasks.
     """
 
-    mean: np.ndarray
+    mean_ranks: np.ndarray
     order: list[int]
-    p: float
-    limit: float
+    friedman_p: float
+    critical_difference: float
     groups: list[list[int]]
-    tasks: int
+    n_tasks: int
 
 
 def rank_and_group_methods(values: np.ndarray) -> MethodRanks:

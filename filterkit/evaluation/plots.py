@@ -202,7 +202,7 @@ def _draw_rank_diagrams(results: Results, measures: list[str]) -> Any:
     for panel, measure in zip(panels, measures):
         add_panel_title(panel, TITLES[measure])
         ranks = results.rank_chains(measure, len(results.shares) - 1)
-        if ranks.tasks > 1:
+        if ranks.n_tasks > 1:
             _draw_rank_diagram(panel, ["\n".join(lines) for lines in names], name_height, ranks)
         else:
             mark_panel_empty(panel)
@@ -223,17 +223,17 @@ def _draw_rank_diagram(panel: Any, names: list[str], name_height: float, ranks: 
     first, last, top = 1.0, float(len(names)), 0.25 * (len(ranks.groups) + 1)
     margin, rows = 0.02 * (last - first), (len(names) + 1) // 2
     style = {"color": "black", "solid_capstyle": "butt"}
-    panel.plot([first, min(first + ranks.limit, last)], [-1.3, -1.3], lw=0.8, marker="|", ms=4, **style)
-    about = f"critical difference {ranks.limit:.2f}, p = {ranks.p:.2g}"
+    panel.plot([first, min(first + ranks.critical_difference, last)], [-1.3, -1.3], lw=0.8, marker="|", ms=4, **style)
+    about = f"critical difference {ranks.critical_difference:.2f}, p = {ranks.friedman_p:.2g}"
     panel.text(first, -1.45, about, ha="left", va="bottom")
     for height, group in enumerate(ranks.groups, 1):
-        ends = ranks.mean[[group[0], group[-1]]] + np.array([-0.01, 0.01]) * (last - first)
+        ends = ranks.mean_ranks[[group[0], group[-1]]] + np.array([-0.01, 0.01]) * (last - first)
         panel.plot(ends, [0.25 * height] * 2, lw=2.2, color=COLOURS[1], solid_capstyle="butt")
     for position, chain in enumerate(ranks.order):
         is_left = position < rows
         depth = top + name_height * (0.5 + (position if is_left else len(names) - 1 - position))
         edge, side, move = (first, "right", -margin) if is_left else (last, "left", margin)
-        rank = ranks.mean[chain]
+        rank = ranks.mean_ranks[chain]
         panel.plot([rank, rank, edge], [0, depth, depth], lw=0.6, **style)
         panel.text(edge + move, depth, f"{names[chain]} {rank:.2f}", ha=side, va="center", parse_math=False)
     panel.set_ylim(top + name_height * (rows + 0.2), -2.2)

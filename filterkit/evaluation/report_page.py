@@ -112,13 +112,13 @@ def _make_rank_diagram_data(results: Results, measure: str, share_index: int) ->
 
     It takes at least three chains, and two tasks on which all chains have a value.
     """
-    if not results.can_be_ranked or (found := results.rank_chains(measure, share_index)).tasks < 2:
+    if not results.can_be_ranked or (found := results.rank_chains(measure, share_index)).n_tasks < 2:
         return None
     return {
-        "tasks": found.tasks,
-        "mean": np.round(found.mean, 4),
-        "limit": round(found.limit, 4),
-        "p": found.p,
+        "tasks": found.n_tasks,
+        "mean": np.round(found.mean_ranks, 4),
+        "limit": round(found.critical_difference, 4),
+        "p": found.friedman_p,
         "groups": found.groups,
     }
 

@@ -90,7 +90,7 @@ def compute_histograms(rows: Rows, columns: np.ndarray, extents: ColumnExtents) 
     by_column = {
         name: getattr(extents, name)[columns] for name in ("low", "high", "only_whole_numbers", "stored_parts")
     }
-    bins = _Bins(schema, extents.replace(**by_column), group)
+    bins = _BinCounter(schema, extents.replace(**by_column), group)
     counts = yield from compute_merged_record(chosen, bins.count_values)
     totals = sum_parts(group, extents.total_parts, counts.stored_parts.shape[1])
     zeros = add_parts([totals[None], -counts.stored_parts.sum(axis=2)])
@@ -142,7 +142,7 @@ class BinCounts(Record):
     stored_parts: np.ndarray
 
 
-class _Bins:
+class _BinCounter:
     """Chooses the bins of each column, and counts the values of batches by column, group of classes and bin.
 
     Parameters
@@ -195,16 +195,16 @@ class _Bins:
         return np.asarray(np.minimum(bins, self._last[column]).astype(np.int64))
 
 
-def _choose_bin_edges(extents: ColumnExtents, nominal: np.ndarray, among: np.ndarray) -> Ragged:
+def _choose_bin_edges(extents: ColumnExtents, nominal: np.ndarray, zeros_are_values: np.ndarray) -> Ragged:
     """Choose `Histograms.edges` of each numeric column, from its least to its largest value.
 
     If all values are whole numbers, and less than 40 apart, there is a bin for each whole number; else there are 40
-    bins of equal width. `nominal`, bool (columns,), flags columns without edges. `among`, bool (columns,), flags those
-    whose zeros count as values.
+    bins of equal width. `nominal`, bool (columns,), flags columns without edges. `zeros_are_values`, bool (columns,),
+    flags those whose zeros count as values.
     """
     edges = [np.zeros(0)] * len(nominal)
-    low = np.where(among, np.minimum(extents.low, 0.0), extents.low)
-    high = np.where(among, np.maximum(extents.high, 0.0), extents.high)
+    low = np.where(zeros_are_values, np.minimum(extents.low, 0.0), extents.low)
+    high = np.where(zeros_are_values, np.maximum(extents.high, 0.0), extents.high)
     for number in np.flatnonzero(~nominal & (low <= high)).tolist():
         first, last = float(low[number]), float(high[number])
         if last - first < _BINS and extents.only_whole_numbers[number]:

@@ -78,11 +78,11 @@ def evaluate_tree(tree: Tree, evaluate_name: Callable[[Tree], Value]) -> Value:
     operand of the wrong kind. Raise another FilterkitError if ``concat`` makes a text of more than 1,000,000
     characters.
     """
-    if tree.what == "number":
+    if tree.node_kind == "number":
         return Value(NUMBER, np.array(tree.value))
-    if tree.what == "text":
+    if tree.node_kind == "text":
         return Value(TEXT, np.array(0), (tree.value,))
-    if tree.what != "call":
+    if tree.node_kind != "call":
         return evaluate_name(tree)
     if tree.value not in _FUNCTIONS:
         shown = sorted(name for name in _FUNCTIONS if name.isidentifier())
@@ -113,7 +113,7 @@ def evaluate_attribute(batch: Batch, tree: Tree) -> Value:
     """
     name, schema = tree.value, batch.schema
     position = find_attribute(schema.attributes, name)
-    if position is None and tree.what == "name":
+    if position is None and tree.node_kind == "name":
         numbered = re.fullmatch(r"ATT(\d{1,9})", name)
         if numbered and 1 <= int(numbered[1]) <= len(schema.attributes):
             position = int(numbered[1]) - 1
@@ -148,7 +148,7 @@ def evaluate_variable(values: Mapping[str, Floats], tree: Tree) -> Value:
     """Return the values of the variable or constant that `tree` names; raise an ExpressionError if there is none."""
     if tree.value in values:
         return Value(NUMBER, values[tree.value])
-    if tree.what == "name" and tree.value.lower() in _CONSTANTS:
+    if tree.node_kind == "name" and tree.value.lower() in _CONSTANTS:
         kind, number = _CONSTANTS[tree.value.lower()]
         return Value(kind, np.array(number))
     raise ExpressionError(f"there is no variable {quoted(tree.value)}; use {', '.join(values)}", tree.at)
@@ -176,7 +176,7 @@ def _parse_texts_beside_dates(one: Value, other: Value) -> list[Value]:
     """
     dates = []
     for each, beside in ((one, other), (other, one)):
-        if beside.kind == DATE and each.tree.what == "text":
+        if beside.kind == DATE and each.tree.node_kind == "text":
             moment = DateFormat(beside.format).parse(each.tree.value)
             if moment is None:
                 raise ExpressionError(f"this text is not a date; write it as {beside.format}", each.tree.at)
@@ -371,7 +371,7 @@ def _wrap_text_test(test: Callable[[str, str], bool]) -> Function:
 
     def test_texts(name: str, text: Value, sought: Value) -> Value:
         _require_kinds(name, [text], TEXT)
-        if sought.tree.what != "text":
+        if sought.tree.node_kind != "text":
             raise ExpressionError(f"the second value of {name} must be a text in quotes", sought.tree.at)
         return _wrap_text_function(lambda label: test(label, sought.labels[0]), TRUTH).compute(name, text)
 

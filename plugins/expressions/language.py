@@ -62,8 +62,8 @@ class Tree(NamedTuple):
 
     Attributes
     ----------
-    what : ``number``, ``text``, ``name``, ``attribute`` (a name in quotes) or ``call``; of a token also ``sign`` and
-        ``end``.
+    node_kind : ``number``, ``text``, ``name``, ``attribute`` (a name in quotes) or ``call``; of a token also ``sign``
+        and ``end``.
     value : the number, the text or name without quotes, or the name of the function or operator; of a token that is a
         number or a sign, its characters.
     at : the index of its first character in the text of the expression; of the operator if it has two operands.
@@ -71,7 +71,7 @@ class Tree(NamedTuple):
     depth : the number of levels of the tree; 1 without parts.
     """
 
-    what: str
+    node_kind: str
     value: Any
     at: int
     parts: tuple[Tree, ...] = ()
@@ -113,7 +113,7 @@ _TOKEN = re.compile(
 def _tokenize(text: str, start: int) -> list[Tree]:
     """Split ``text[start:]`` into tokens, the last of them ``end``; raise an ExpressionError if it is invalid."""
     tokens, at = list[Tree](), start
-    while not tokens or tokens[-1].what != "end":
+    while not tokens or tokens[-1].node_kind != "end":
         match = _TOKEN.match(text, at)
         if match is None:
             at += len(text[at:]) - len(text[at:].lstrip())
@@ -162,8 +162,8 @@ class _Parser:
         The message says that `what` was expected.
         """
         token = self.tokens[-1]
-        if not (token.what == value == "end" or (token.what == "sign" and token.value == value)):
-            found = "the end" if token.what == "end" else repr(token.value)
+        if not (token.node_kind == value == "end" or (token.node_kind == "sign" and token.value == value)):
+            found = "the end" if token.node_kind == "end" else repr(token.value)
             raise ExpressionError(f"expected {what}, found {found}", token.at)
         self.tokens.pop()
 
@@ -173,7 +173,7 @@ class _Parser:
         An operator comes in its canonical spelling, such as ``and`` for ``&&``.
         """
         token = self.tokens[-1]
-        if token.what == "sign" or (token.what == "name" and token.value.lower() in _WORDS):
+        if token.node_kind == "sign" or (token.node_kind == "name" and token.value.lower() in _WORDS):
             word: str = token.value.lower()
             return _SAME.get(word, word)
         return ""
@@ -211,7 +211,7 @@ class _Parser:
 
     def _parse_operand(self) -> Tree:
         operator, token = self._peek_operator_or_bracket(), self.tokens[-1]
-        if operator not in ("not", "-", "+", "(") and (operator or token.what == "end"):
+        if operator not in ("not", "-", "+", "(") and (operator or token.node_kind == "end"):
             self.consume_expected_token("value", "a value")
         self.tokens.pop()
         if operator in ("not", "-", "+"):
@@ -221,9 +221,9 @@ class _Parser:
             tree = self.parse_operation(0)
             self.consume_expected_token(")", "')'")
             return tree
-        if token.what == "name" and self._peek_operator_or_bracket() == "(":
+        if token.node_kind == "name" and self._peek_operator_or_bracket() == "(":
             return _make_call_tree(token.value.lower(), token.at, *self._parse_arguments(may_be_empty=True))
-        if token.what == "number":
+        if token.node_kind == "number":
             number = float(token.value)
             if math.isinf(number):
                 raise ExpressionError("the number is above 1.8e308, the largest one; write a smaller one", token.at)

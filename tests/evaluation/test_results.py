@@ -91,9 +91,9 @@ def test_results_of_other_splits_are_not_paired():
     assert results.has_unpaired_splits() and not Results(rows).has_unpaired_splits()
     equal(results.compare_chains("f1", 0, 1, 0), (NAN, NAN))
     assert results.compare_chains("f1", 0, 2, 0)[0] == 1
-    assert results.rank_chains("f1", 0).tasks == 0
-    equal(Results(rows).rank_chains("f1", 0).mean, [1, 3, 2])
-    equal(Results(rows).rank_chains("log_loss", 0).mean, [3, 1, 2])
+    assert results.rank_chains("f1", 0).n_tasks == 0
+    equal(Results(rows).rank_chains("f1", 0).mean_ranks, [1, 3, 2])
+    equal(Results(rows).rank_chains("log_loss", 0).mean_ranks, [3, 1, 2])
     wins, ties = results.count_wins_and_ties("f1", 0)
     assert wins.tolist() == [[0, 0, 2], [0, 0, 0], [0, 0, 0]] and ties.tolist() == np.diag([2, 2, 2]).tolist()
 

@@ -335,9 +335,9 @@ def _compute_ranks_of_chains(results: Results, measures: list[str]) -> list[dict
         for measure in measures:
             ranks = results.rank_chains(measure, n)
             of_share[measure] = {
-                "mean_ranks": dict(zip(results.chains, ranks.mean.tolist())),
-                "friedman_p": ranks.p,
-                "critical_difference": ranks.limit,
+                "mean_ranks": dict(zip(results.chains, ranks.mean_ranks.tolist())),
+                "friedman_p": ranks.friedman_p,
+                "critical_difference": ranks.critical_difference,
             }
         found.append(of_share)
     return found
