@@ -18,7 +18,7 @@ from filterkit.files.lines import Block, count_lines, find_first_line_end, find_
 from filterkit.files.rejects import Rejected
 from filterkit.formats.base import Parsed
 from filterkit.formats.notes import EMPTY, NULL, ROUNDED, Note, merge_notes
-from filterkit.formats.row_counts import FileRows, parse_stated_row_count
+from filterkit.formats.row_counts import FileRowCount, parse_stated_row_count
 
 # Unless pyarrow has been imported, a parser reads its first bytes, fewer than so many, by the exact path.
 SMALL = 1 << 16
@@ -57,7 +57,7 @@ class BlockParser:
         self._bytes += len(block.text)
         parsed = self._parse_fast_or_exactly(block)
         notes = merge_notes(parsed.notes + _make_rounding_notes(block, parsed.batch))
-        rows = FileRows(block.name, len(parsed.batch) + len(parsed.rejected), parse_stated_row_count(block.text))
+        rows = FileRowCount(block.name, len(parsed.batch) + len(parsed.rejected), parse_stated_row_count(block.text))
         return parsed._replace(notes=tuple(note._replace(name=block.name) for note in notes), files=(rows,))
 
     def _parse_line_by_line(self, block: Block) -> Parsed:

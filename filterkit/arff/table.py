@@ -28,7 +28,7 @@ from filterkit.files.stretches import open_file_in_worker
 from filterkit.files.urls import is_url
 from filterkit.formats.base import Opening, Parsed, SmallFiles
 from filterkit.formats.notes import ADDED, KEEL_MISSING, UNSEEN, Note
-from filterkit.formats.row_counts import FileRows, parse_stated_row_count
+from filterkit.formats.row_counts import FileRowCount, parse_stated_row_count
 from filterkit.formats.text import TextTable
 
 
@@ -135,7 +135,7 @@ class ArffTable(TextTable):
         self.records_are_lines = True
         self.declared, self.history = attributes, header.history
         self.notes = tuple(Note(kind, line, name=source.name) for kind, line in header.repairs)
-        self.file_rows = FileRows(source.name, is_own=header.is_own)
+        self.file_rows = FileRowCount(source.name, is_own=header.is_own)
         if header.output is not None and find_attribute(attributes, header.output) is not None:
             self.class_ = header.output  # which KEEL's @outputs names alone
         if self._begin is not None:
@@ -197,8 +197,8 @@ class FurtherFileOpener(NamedTuple):
 
     def read_rows_as_block(
         self, path: str, name: str, may_be_missing: bool
-    ) -> tuple[Block, tuple[Note, ...], FileRows]:
-        """Return the text of all rows of a file, notes about its header, and a `FileRows` that counts no rows yet.
+    ) -> tuple[Block, tuple[Note, ...], FileRowCount]:
+        """Return the text of all rows of a file, notes about its header, and a `FileRowCount` that counts no rows yet.
 
         `may_be_missing` says whether this machine may lack the file; the error then says what to do. Raise
         FilterkitError if the file cannot be read, or if its attributes are not those of the first file.
@@ -233,7 +233,9 @@ def _parse_block_or_files(parser: BlockParser, further: FurtherFileOpener, part:
     return reduce(concatenate_parsed, several)
 
 
-def _count_rows_of_files(texts: list[bytes], files: list[FileRows], whole: FileRows) -> tuple[FileRows, ...]:
+def _count_rows_of_files(
+    texts: list[bytes], files: list[FileRowCount], whole: FileRowCount
+) -> tuple[FileRowCount, ...]:
     """Return `files` with the number of rows of each; () if that is not certain.
 
     The `texts` of the files have been parsed as one; `whole` has the number of rows of all. If filterkit wrote none of

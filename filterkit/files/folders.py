@@ -97,7 +97,7 @@ class LocalFolder:
         with self._convert_errors():
             return result, os.path.getsize(path)
 
-    def begin_journal_and_folder(self, journal: str, content: bytes) -> str:
+    def begin_journal_and_hidden_folder(self, journal: str, content: bytes) -> str:
         """Write a journal with this name and content, and return the path of a new hidden folder for unfinished parts.
 
         Where files can be locked, lock the journal until `close`, and remove the hidden folders that killed runs left.
@@ -113,7 +113,7 @@ class LocalFolder:
         return self._unfinished.path
 
     def add_to_journal(self, line: bytes) -> None:
-        """Add a line, which ends with a line feed, to the journal that `begin_journal_and_folder` wrote."""
+        """Add a line, which ends with a line feed, to the journal that `begin_journal_and_hidden_folder` wrote."""
         assert self._journal is not None
         with self._convert_errors():
             self._journal.write(line)

@@ -134,7 +134,7 @@ class ResumableParts:
         """
         self._head = {"format": _FORMAT, **work}
         lines = [f"{line}\n" for line in (json.dumps(self._head), *map(self._format_entry, sorted(self.entries)))]
-        unfinished = self._folder.begin_journal_and_folder(self.names.journal_name, "".join(lines).encode())
+        unfinished = self._folder.begin_journal_and_hidden_folder(self.names.journal_name, "".join(lines).encode())
         self._has_begun = True
         self._folder.remove(self.names.list_name)
         self.is_listed = False

@@ -98,7 +98,7 @@ class RemoteFolder:
             self._system.invalidate_cache()
             return result, int(self._system.info(path)["size"])
 
-    def begin_journal_and_folder(self, journal: str, content: bytes) -> str:
+    def begin_journal_and_hidden_folder(self, journal: str, content: bytes) -> str:
         self.write(journal, content)
         self._journal, self._content, self._written = journal, bytearray(content), time.monotonic()
         self._unfinished = self._prefix + journal.removesuffix("journal") + "parts"

@@ -28,7 +28,7 @@ from filterkit.files.endings import COMPRESSIONS, find_ending_before_compression
 from filterkit.files.rejects import Rejected
 from filterkit.files.source import Source
 from filterkit.formats.notes import Note
-from filterkit.formats.row_counts import FileRows
+from filterkit.formats.row_counts import FileRowCount
 from filterkit.stages.options import OptionOwner, get_option_types
 from filterkit.temporary import convert_temporary_file_errors
 
@@ -153,7 +153,7 @@ class Parsed(NamedTuple):
     rejected: tuple[Rejected, ...] = ()
     notes: tuple[Note, ...] = ()
     omitted: dict[int, np.ndarray] = NOTHING_OMITTED
-    files: tuple[FileRows, ...] = ()
+    files: tuple[FileRowCount, ...] = ()
 
 
 class SmallFiles(NamedTuple):
@@ -212,7 +212,7 @@ class Table:
     size: int | None = None
     schema: Schema | None = None
     notes: tuple[Note, ...] = ()
-    file_rows: FileRows = FileRows("")
+    file_rows: FileRowCount = FileRowCount("")
     omits_texts: bool = False
     small_file_size: int = 0
     _closes: Source | IO[bytes] | None = None  # what filterkit's own tables read, and close at the end

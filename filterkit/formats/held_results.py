@@ -40,7 +40,9 @@ class HeldResults:
         """Return whether results are held, and the first of them waits for a text that is not known yet."""
         return bool(self._held) and not self._held[0][1].parsed.omitted.keys() <= self.first_texts.keys()
 
-    def yield_parts(self, parts: Iterator[Any], read_part: Callable[[PartToParse], PartResult]) -> Iterator[Any]:
+    def yield_parts_and_look_ahead(
+        self, parts: Iterator[Any], read_part: Callable[[PartToParse], PartResult]
+    ) -> Iterator[Any]:
         """Yield the parts of an input; if held results wait for a text, first look for it in the parts to come.
 
         Before looking, yield `PAUSE`, so that the engine finishes its work, whose results may have the text. If no part

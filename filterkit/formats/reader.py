@@ -191,7 +191,7 @@ class Reader(AbstractContextManager["Reader"]):
         )
         self._held = held = HeldResults(self._held.first_texts)
         if omits_texts:
-            parts = held.yield_parts(parts, read_part)
+            parts = held.yield_parts_and_look_ahead(parts, read_part)
         with closing(
             map_and_check_result_count(engine, read_part, self._make_parts_to_parse(parts, done, notes))
         ) as found:

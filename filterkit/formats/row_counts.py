@@ -33,7 +33,7 @@ def parse_stated_row_count(text: bytes) -> int | None:
     return int(stated[1]) if stated else -1
 
 
-class FileRows(NamedTuple):
+class FileRowCount(NamedTuple):
     """How many rows a file, or a part of it, has, and how many its last line states.
 
     Attributes
@@ -50,11 +50,11 @@ class FileRows(NamedTuple):
     stated: int | None = None
     is_own: bool | None = None
 
-    def merge_with(self, following: FileRows) -> FileRows:
+    def merge_with(self, following: FileRowCount) -> FileRowCount:
         """Return this part of a file and the `following` part as one part, with the name of this."""
         stated = self.stated if following.stated is None else following.stated
         is_own = following.is_own if self.is_own is None else self.is_own
-        return FileRows(self.name, self.n_rows + following.n_rows, stated, is_own)
+        return FileRowCount(self.name, self.n_rows + following.n_rows, stated, is_own)
 
     @property
     def lacks_last_line(self) -> bool:
@@ -62,13 +62,13 @@ class FileRows(NamedTuple):
         return bool(self.is_own) and self.stated in (None, -1)
 
 
-class RowCounts(dict[str, FileRows]):
+class RowCounts(dict[str, FileRowCount]):
     """What is known of the number of rows of each file of an input, by the name of the file."""
 
-    def add(self, parts: Iterable[FileRows]) -> None:
+    def add(self, parts: Iterable[FileRowCount]) -> None:
         """Add the rows of parts of files; parts of one file must come in order, but files in any order."""
         for part in parts:
-            self[part.name] = self.get(part.name, FileRows(part.name)).merge_with(part)
+            self[part.name] = self.get(part.name, FileRowCount(part.name)).merge_with(part)
 
     def warn_or_raise_if_cut_off(self, names: Iterable[str], requires_last_line: bool) -> bool:
         """Return whether the last line of any file that filterkit wrote, the number of its rows, is missing.
@@ -86,9 +86,9 @@ class RowCounts(dict[str, FileRows]):
         ArffError : the last line of a file that filterkit wrote states another number of rows, or is missing and
             required.
         """
-        whole: list[FileRows] = []
+        whole: list[FileRowCount] = []
         for name in names:
-            rows = self.get(name, FileRows(name))
+            rows = self.get(name, FileRowCount(name))
             if whole and rows.is_own is None and whole[-1].lacks_last_line:
                 whole[-1] = whole[-1].merge_with(rows)
             else:

@@ -138,7 +138,7 @@ def infer_attributes_from_first_rows(opened: DelimitedTable) -> list[Attribute]:
     except pa.ArrowInvalid as error:
         fault = " ".join(str(error).split())
         raise RowError(f"its first rows cannot be read ({fault}); name its format by --from") from None
-    doubtful = [str(i) for i in _find_doubtful_columns(table, text, form) if kinds.get(names[i]) != "numeric"]
+    doubtful = [str(i) for i in _find_columns_that_may_be_texts(table, text, form) if kinds.get(names[i]) != "numeric"]
     if doubtful:
         types = dict.fromkeys(doubtful, _WORDS)
         as_texts = parse_to_arrow_table(text, form, len(names), types, skip_misfits=True, include_columns=doubtful)
@@ -227,7 +227,7 @@ def read_distinct_texts_by_block(
         for block in TextTable("", (), source, size=_BLOCK, last=records.find_last_record_end).parts():
             text = records.strip_cells(drop_lines_not_in_utf8(block.text[to_skip:]))
             to_skip = max(to_skip - len(block.text), 0)
-            if _lines_end_in_labels(text, records, known):
+            if _lines_end_in_known_labels(text, records, known):
                 continue
             with suppress(pa.ArrowInvalid):  # of blank lines alone; the parser will say what else is wrong
                 found = parse_to_arrow_table(
@@ -245,7 +245,7 @@ def read_distinct_texts_by_block(
         source.close()
 
 
-def _lines_end_in_labels(text: bytes, records: RecordSplitter, labels: Collection[str]) -> bool:
+def _lines_end_in_known_labels(text: bytes, records: RecordSplitter, labels: Collection[str]) -> bool:
     """Return whether the last cell of each line is one of `labels`; False, too, if that is not certain.
 
     It is not certain if there are no labels or more than 16, if `text` has quotes or carriage returns, or if a line has
@@ -258,7 +258,7 @@ def _lines_end_in_labels(text: bytes, records: RecordSplitter, labels: Collectio
     return re.fullmatch(lines.encode(), text) is not None
 
 
-def _find_doubtful_columns(table: Any, text: bytes, form: Delimited) -> list[int]:
+def _find_columns_that_may_be_texts(table: Any, text: bytes, form: Delimited) -> list[int]:
     """Return the ascending positions of the columns that Arrow does not read as texts, but that may be texts.
 
     `table` is what Arrow reads from the rows `text`. Doubtful are dates and times, and columns of numbers that have

@@ -33,7 +33,7 @@ def test_files_appear_and_go(folder):
 
 
 def test_a_part_waits_aside(folder, place):
-    aside = folder.begin_journal_and_folder(".journal", b"")
+    aside = folder.begin_journal_and_hidden_folder(".journal", b"")
     unfinished = open_folder(aside, "out/part-*.arff")
     assert unfinished.create_file("x", lambda out: out.write(b"part")) == (4, 4)
     assert folder.list_sizes() == {".journal": 0}
@@ -44,7 +44,7 @@ def test_a_part_waits_aside(folder, place):
 
 
 def test_a_journal_grows(folder, place):
-    folder.begin_journal_and_folder(".journal", b"head\n")
+    folder.begin_journal_and_hidden_folder(".journal", b"head\n")
     assert folder.read(".journal") == b"head\n"
     folder.add_to_journal(b"one\n")
     folder.close()
