@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from agreement import SAMPLES, feature_names, transformed
-from filterkit_plugins.words import Words
+from filterkit_plugins.words import CountWords
 from weka import weka, weka_scores
 
 import filterkit
@@ -59,7 +59,7 @@ def test_kept_words_equal_those_of_weka(keep, filtered, shared_data):
     data = filterkit.read(shared_data / "weka/ReutersCorn-test.arff.gz")
     theirs = filtered(data, "unsupervised.attribute.StringToWordVector", "-C", "-W", str(keep))
     pattern = r"""[^ \r\n\t.,;:'"()?!]+"""  # the words of Weka's WordTokenizer
-    ours = filterkit.Chain([Words(lower=False, pattern=pattern, keep=keep)]).fit(data).transform(data)
+    ours = filterkit.Chain([CountWords(lower=False, pattern=pattern, keep=keep)]).fit(data).transform(data)
     names = [feature_names(batch) for batch in (ours, theirs)]
     assert sorted(names[0]) == sorted(names[1])
     order = [names[1].index(name) for name in names[0]]
