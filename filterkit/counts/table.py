@@ -49,7 +49,7 @@ class ContingencyTable(Statistic):
         index of a label. None is 0, except in a table of `with_zeros`.
     cell_parts : the weights of `counts`, an array (cells, classes, parts) or, with many classes, a
         `SparseClassWeights`. The parts of a weight add up to it; see `filterkit.counts.weights.exact_parts`. With a
-        numeric class, the weights of `class_sums` follow as one more class, here and in the next two.
+        numeric class, the weights of `class_sums` follow as one more class, here and wherever there are parts.
     gap_parts : the weights of `missing` in the same way, (k, classes, parts).
     total_parts : float64 (classes, parts), the weights of `totals`.
     """
@@ -67,11 +67,7 @@ class ContingencyTable(Statistic):
 
     @classmethod
     def of_rows(cls, rows: CountedRows, columns: np.ndarray, reader: str) -> Self:
-        """Count `rows` by column, value and class.
-
-        `columns`, int64 (k,), are the ascending numbers of the columns of X to cover. Raise StageError, in the name of
-        the stage `reader`, if a value is infinite.
-        """
+        """Count `rows` by column, value and class; the parameters and errors are those of `Statistic.of_rows`."""
         indptr, values, cells, gaps = count_rows_by_value_and_class(rows, columns, reader)
         return cls(
             schema=rows.batch.schema,
@@ -99,28 +95,19 @@ class ContingencyTable(Statistic):
 
     @property
     def working_bytes(self) -> int:
-        """The bytes of the arrays that a stage works with: `nbytes`, unless weights are sparse.
-
-        Sparse weights count as the arrays that a stage makes of them.
-        """
+        """The bytes of the arrays that a stage works with: `nbytes`, but sparse weights count as arrays."""
         if not isinstance(self.cell_parts, SparseClassWeights):
             return self.nbytes
         return self.values.nbytes + (len(self.values) + 2 * len(self)) * self.total_parts.nbytes
 
     @property
     def exact_parts(self) -> np.ndarray:
-        """float64 (cells, classes, parts): `cell_parts` as an array, whose parts add up to `counts`.
-
-        With a numeric class, there is one more class, for `class_sums`.
-        """
+        """float64 (cells, classes, parts): `cell_parts` as an array, whose parts add up to `counts`."""
         return self._to_padded_array(self.cell_parts)
 
     @property
     def missing_parts(self) -> np.ndarray:
-        """float64 (k, classes, parts): `gap_parts` as an array, whose parts add up to `missing`.
-
-        With a numeric class, there is one more class, for `class_sums`.
-        """
+        """float64 (k, classes, parts): `gap_parts` as an array, whose parts add up to `missing`."""
         return self._to_padded_array(self.gap_parts)
 
     def _to_padded_array(self, parts: Parts) -> np.ndarray:
@@ -167,19 +154,13 @@ class ContingencyTable(Statistic):
 
     @cached_property
     def _zero_parts(self) -> np.ndarray:
-        """float64 (k, classes, parts): weights whose parts add up to `zeros`.
-
-        With a numeric class, there is one more class, for `class_sums`.
-        """
+        """float64 (k, classes, parts): weights whose parts add up to `zeros`."""
         sums = class_parts.sum_groups_of_positions(self.cell_parts, self.column_of_cell, len(self))
         return np.asarray(self.total_parts - self.missing_parts - self._to_padded_array(sums))
 
     @cached_property
     def nonzero_rows(self) -> np.ndarray:
-        """float64 (k,): the weight of the rows of any class whose value is in a cell: not missing, and not zero.
-
-        In a table of `with_zeros`, zeros are in cells, too.
-        """
+        """float64 (k,): the weight of the rows of any class whose value is in a cell, so not missing and not zero."""
         table = self._drop_classes_if_many()
         return sum_over_classes(table.totals - table.zeros - table.missing)
 
@@ -203,29 +184,20 @@ class ContingencyTable(Statistic):
         return list_row_numbers(np.diff(self.indptr))
 
     def column_range(self, low: int, high: int) -> ContingencyTable:
-        """Return the table of the covered columns from `low` up to, but not including, `high`, counted from 0.
-
-        Its values and weights are views. If these are all columns covered, it is the table itself.
-        """
+        """Return the table of the covered columns ``low:high``, as views; if these are all, the table itself."""
         if high - low == len(self):
             return self
         cells = slice(int(self.indptr[low]), int(self.indptr[high]))
         return self._select_columns(slice(low, high), self.indptr[low : high + 1] - cells.start, cells)
 
     def only(self, numbers: np.ndarray) -> ContingencyTable:
-        """Return the table of some covered columns.
-
-        `numbers`, int64, are the indices of these, from 0 and ascending; they may be repeated.
-        """
+        """Return the table of some covered columns: `numbers`, int64 and ascending, their indices, perhaps repeated."""
         return self._select_columns(numbers, *find_indptr_and_entries_of_rows(self.indptr, numbers))
 
     def _select_columns(
         self, numbers: np.ndarray | slice, indptr: np.ndarray, cells: np.ndarray | slice
     ) -> ContingencyTable:
-        """Return the table of some covered columns, `numbers`, and of their `cells`, both as indices or as a slice.
-
-        The cells of the i-th column chosen are ``indptr[i]:indptr[i + 1]`` of these cells.
-        """
+        """Return the table of the columns `numbers` and their `cells`; ``indptr[i]:indptr[i + 1]`` are the i-th's."""
         return self.replace(
             columns=self.columns[numbers],
             indptr=indptr,
@@ -235,10 +207,7 @@ class ContingencyTable(Statistic):
         )
 
     def first_columns(self, count: int) -> ContingencyTable:
-        """Return a copy of the first `count` columns, so that the others can be freed.
-
-        If the table covers no more, it is returned itself.
-        """
+        """Return a copy of the first `count` columns, so that the others can be freed; if these are all, the table."""
         return self if count >= len(self) else self.only(np.arange(count))
 
     def without_classes(self) -> ContingencyTable:
@@ -287,10 +256,7 @@ class ContingencyTable(Statistic):
         return self.replace(**sort_and_merge_cells(column, values, parts, len(self)))
 
     def extremes(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the least and the largest value of each column, zeros included: float64 (k,) each.
-
-        Both are 0 if all values are missing.
-        """
+        """Return the least and largest value of each column, zeros included: float64 (k,) each; 0 if none is known."""
         return include_zeros_in_extremes(
             *find_extremes_by_column(self.column_of_cell, self.values, len(self)), self.zero_occurs
         )

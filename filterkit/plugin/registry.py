@@ -96,8 +96,7 @@ class Registry:
     files : the paths of the files that plugins were loaded from.
     flags : the options of the command ``filterkit`` itself, such as ``--jobs``; empty in Python.
     defaults : the values of the defaults file for options of stages, by stage and option; empty in Python.
-    warn : called with each broken plugin, once, when one of its names is found or names of its kind are listed; does
-        nothing by default.
+    warn : called once with each broken plugin of which a name is found or listed; by default, it does nothing.
     stages : stage classes by name.
     formats : file formats by name and ending.
     engines : engine classes by name.
