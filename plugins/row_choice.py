@@ -26,7 +26,7 @@ from filterkit.plugin import (
 _END = 1 << 62
 
 
-class RowsByNumber(TrainingStage):
+class KeepRowsByNumber(TrainingStage):
     """Keep the training rows of some numbers, counted from 1, as Weka's RemoveRange does.
 
         filterkit in.arff rows 1-100,501-last
@@ -130,4 +130,4 @@ def _add_value_hashes(row_hashes: Ints, rows: Ints, columns: Ints, values: np.nd
             np.add.at(row_hashes[:, number], rows, mix_bits(value))
 
 
-filterkit_stages = offer(Distinct, RowsByNumber)
+filterkit_stages = offer(Distinct, KeepRowsByNumber)

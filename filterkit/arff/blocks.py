@@ -120,7 +120,7 @@ class BlockParser:
         `line` is the number of the first line of `text`. An undeclared nominal value is an error, too, unless
         `undeclared_as_missing`; then it is NaN, and has a note.
         """
-        collector = exact.NoteCollector([], undeclared_as_missing)
+        collector = exact.OddValuePolicy([], undeclared_as_missing)
         return list(exact.parse_rows(text, line, self.layout, collector)), collector.notes
 
     def _parse_fast_or_exactly(self, block: Block) -> Parsed:

@@ -28,7 +28,7 @@ _INDEX = re.compile(r"(?P<sign>[+-]?)0*(?P<digits>[0-9]{1,18})")
 _WRITE_MISSING = "; a missing value is written ?"
 
 
-class NoteCollector(NamedTuple):
+class OddValuePolicy(NamedTuple):
     """What the exact path does about odd values.
 
     Attributes
@@ -61,14 +61,14 @@ class Row(NamedTuple):
     values: dict[int, Any]
 
 
-def parse_rows(text: str, line: int, layout: BatchLayout, collector: NoteCollector | None = None) -> Iterator[Row]:
+def parse_rows(text: str, line: int, layout: BatchLayout, collector: OddValuePolicy | None = None) -> Iterator[Row]:
     """Parse ARFF `text`, whose first line has the number `line`, and yield its rows.
 
     Raise ArffError at a row that Weka refuses, or of which Weka would lose a part. Raise it at an undeclared nominal
     value, too, unless `collector.unseen`; then the value is missing. Add notes about values to `collector`. If that is
     None, notes are discarded, and undeclared values are errors.
     """
-    collector = collector or NoteCollector([])
+    collector = collector or OddValuePolicy([])
     tokens = tokenize(text, line)
     first = layout.schema.attributes[0]
     while (token := _read_token_or_none(tokens, first)) is not None:
@@ -93,7 +93,7 @@ def _read_token_or_none(tokens: Iterator[Token], attribute: Attribute) -> Any:
 
 
 def _read_dense_values(
-    token: Token, tokens: Iterator[Token], layout: BatchLayout, collector: NoteCollector
+    token: Token, tokens: Iterator[Token], layout: BatchLayout, collector: OddValuePolicy
 ) -> dict[int, Any]:
     values: dict[int, Any] = {}
     if token.commas:
@@ -113,7 +113,7 @@ def _read_dense_values(
 
 
 def _read_sparse_values(
-    first: Token, tokens: Iterator[Token], layout: BatchLayout, collector: NoteCollector
+    first: Token, tokens: Iterator[Token], layout: BatchLayout, collector: OddValuePolicy
 ) -> dict[int, Any]:
     values: dict[int, Any] = {}
     while True:
@@ -148,7 +148,7 @@ def _read_sparse_values(
     return values
 
 
-def parse_value(token: Token, position: int, layout: BatchLayout, collector: NoteCollector) -> Any:
+def parse_value(token: Token, position: int, layout: BatchLayout, collector: OddValuePolicy) -> Any:
     """Return the value that `token` means for the attribute at `position`, in the form of `Row.values`.
 
     A number too large for float64 becomes infinite. If `collector.unseen`, an undeclared nominal value becomes NaN. Add
@@ -182,7 +182,7 @@ def parse_value(token: Token, position: int, layout: BatchLayout, collector: Not
     return text
 
 
-def _parse_number_or_label(token: Token, position: int, layout: BatchLayout, collector: NoteCollector) -> float:
+def _parse_number_or_label(token: Token, position: int, layout: BatchLayout, collector: OddValuePolicy) -> float:
     """Return the number in `token`, or the index of its label if the attribute at `position` is nominal.
 
     A number too large for float64 becomes infinite. If `collector.unseen`, an undeclared label becomes NaN; otherwise,

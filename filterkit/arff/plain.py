@@ -77,7 +77,7 @@ def parse_plain_word(word: str, position: int, layout: BatchLayout, quoted_value
         raise NeedsExactPath  # an empty field; an empty value in quotes would be a mark
     is_mark = word.startswith(MARK.decode())
     token = Token(QUOTED, quoted_values[int(word[1:])], 1, 0) if is_mark else Token(WORD, word, 1, 0)
-    collector = exact.NoteCollector([], unseen=True)
+    collector = exact.OddValuePolicy([], unseen=True)
     value = exact.parse_value(token, position, layout, collector)
     if collector.notes:
         raise NeedsExactPath

@@ -68,7 +68,7 @@ def compute_corrected_t_test(a: np.ndarray, b: np.ndarray, test_train_ratio: flo
     return mean, float(2 * stdtr(len(difference) - 1, -abs(mean) / corrected))
 
 
-def list_pairs_to_test(n_methods: int) -> list[tuple[int, int]]:
+def choose_pairs_to_test(n_methods: int) -> list[tuple[int, int]]:
     """List the pairs of methods to test, by index: all pairs of up to 4 methods.
 
     Of more methods, only the first is compared with each other one, because the more tests there are, the weaker each

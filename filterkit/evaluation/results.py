@@ -18,10 +18,10 @@ from filterkit.evaluation.comparison import (
     MethodRanks,
     adjust_p_values_by_holm,
     average_without_nan,
+    choose_pairs_to_test,
     compute_corrected_t_test,
     compute_mean_and_standard_error,
     compute_signed_rank_test,
-    list_pairs_to_test,
     rank_and_group_methods,
 )
 from filterkit.evaluation.confusion import PredictionCounts
@@ -190,12 +190,12 @@ class Results:
         return compute_corrected_t_test(of_one, of_other, average_without_nan(np.array(ratios)))
 
     def compare_pairs_of_chains(self, measure: str, share_index: int) -> list[tuple[int, int, float, float]]:
-        """Compare the pairs of `list_pairs_to_test` at the share of this index.
+        """Compare the pairs of `choose_pairs_to_test` at the share of this index.
 
         Return for each pair the index of the first chain, that of the second, the mean of the second minus the first,
         and the p-value, adjusted by Holm's method.
         """
-        pairs = list_pairs_to_test(len(self.chains))
+        pairs = choose_pairs_to_test(len(self.chains))
         found = [self.compare_chains(measure, second, first, share_index) for first, second in pairs]
         adjusted = adjust_p_values_by_holm(np.array([p for _, p in found])).tolist()
         return [(*pair, difference, p) for pair, (difference, _), p in zip(pairs, found, adjusted)]

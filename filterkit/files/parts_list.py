@@ -21,7 +21,7 @@ _FORMAT = "filterkit part list 1"
 Work = dict[str, str | int | None]
 
 
-class PartEntry(NamedTuple):
+class WrittenPartEntry(NamedTuple):
     """What the list or journal says of a part.
 
     Attributes
@@ -51,7 +51,7 @@ class ResumableParts:
     Attributes
     ----------
     names : as the parameter.
-    entries : the `PartEntry` of each part in the list or journal, by the number of the part.
+    entries : the `WrittenPartEntry` of each part in the list or journal, by the number of the part.
     done : the number of rows of each part whose file is there with the size in its entry, by the number of the part.
     is_listed : whether there is a list, which is written once all parts are complete.
     """
@@ -61,7 +61,7 @@ class ResumableParts:
         self._head: dict[str, Any] | None = None
         self._folder = open_folder(names.folder, names.path)
         self._has_begun = False
-        self.entries: dict[int, PartEntry] = {}
+        self.entries: dict[int, WrittenPartEntry] = {}
         text = self._folder.read(names.list_name)
         self.is_listed = text is not None
         found_in = names.list_name if self.is_listed else names.journal_name
@@ -81,7 +81,7 @@ class ResumableParts:
                 if number is None:
                     raise ValueError
                 labels = tuple(map(int, part.get("labels", ())))
-                self.entries[number] = PartEntry(int(part["rows"]), int(part["bytes"]), labels)
+                self.entries[number] = WrittenPartEntry(int(part["rows"]), int(part["bytes"]), labels)
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             what = "this is not a list of parts, or it is damaged; name another output, or remove it and the parts"
             raise FilterkitError(f"{self._found_in}: {what}") from None
@@ -140,7 +140,7 @@ class ResumableParts:
         self.is_listed = False
         return unfinished
 
-    def add_part(self, number: int, path: str, entry: PartEntry) -> None:
+    def add_part(self, number: int, path: str, entry: WrittenPartEntry) -> None:
         """Give the complete part at `path`, in the hidden folder, its final name, and add `entry` to the journal.
 
         `entries` and `done` get it, too. Call `begin_writing` before. Raise FilterkitError if there is an entry of this

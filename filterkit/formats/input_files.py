@@ -205,7 +205,7 @@ class LineCounts:
         else:
             self.n_counted_lines[stretch.name] += n_lines
 
-    def count_all_lines(self, name: str) -> int:
+    def count_lines_so_far(self, name: str) -> int:
         """Return how many lines a file has up to the end of the last range added; read the uncounted ranges to do so.
 
         Return 0 if the file is not read in ranges. Raise FilterkitError if it cannot be read.

@@ -16,7 +16,7 @@ from filterkit.errors import FilterkitError
 from filterkit.files.compression import compress
 from filterkit.files.folders import open_folder
 from filterkit.files.part_names import PartNames
-from filterkit.files.parts_list import PartEntry, ResumableParts, Work
+from filterkit.files.parts_list import ResumableParts, Work, WrittenPartEntry
 from filterkit.formats.output import OutputForm, RowWriter
 
 
@@ -106,7 +106,7 @@ def write_parts(
         for number, written in chain([next(found, None) or (0, writer([]))], found):
             if written is not None:
                 labels = losses.add_flags_and_find_new(written.has_weights, written.used)
-                parts.add_part(number, written.path, PartEntry(written.rows, written.bytes, tuple(labels)))
+                parts.add_part(number, written.path, WrittenPartEntry(written.rows, written.bytes, tuple(labels)))
         losses.warn_after_rows()
         parts.write_list()
     finally:

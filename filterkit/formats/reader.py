@@ -227,7 +227,7 @@ class Reader(AbstractContextManager["Reader"]):
             yield from (result for result in results if result is not PAUSE)
         except RowError as error:
             if error.line is not None:
-                error.line += self.files.lines.count_all_lines(error.source or "")
+                error.line += self.files.lines.count_lines_so_far(error.source or "")
             raise
         except StageError as error:
             if error.row is not None and not self._known_starts:

@@ -120,7 +120,7 @@ class Cluster:
 
         Raise FilterkitError if all workers are lost, and for 30 seconds no new one comes.
         """
-        check = self._make_worker_check()
+        check = self._make_check_for_lost_workers()
         while True:  # also if it is done: its worker may be lost before the result has been fetched
             with suppress(TimeoutError):
                 return future.result(timeout=_PAUSE)
@@ -131,23 +131,23 @@ class Cluster:
 
         Raise FilterkitError if all workers are lost, and for 30 seconds no new one comes.
         """
-        ready, check = as_completed(list(futures)), self._make_worker_check()
+        ready, check = as_completed(list(futures)), self._make_check_for_lost_workers()
         while not ready.is_empty():
             if ready.has_ready():
                 yield next(ready)
-                check = self._make_worker_check()
+                check = self._make_check_for_lost_workers()
             else:
                 time.sleep(_POLL)
                 check()
 
-    def _make_worker_check(self) -> Callable[[], None]:
+    def _make_check_for_lost_workers(self) -> Callable[[], None]:
         """Return a function to call again and again while waiting.
 
         It raises FilterkitError if there have been no workers for 30 seconds.
         """
         last_check = last_seen = time.monotonic()
 
-        def check_workers() -> None:
+        def raise_if_all_workers_are_lost() -> None:
             nonlocal last_check, last_seen
             if time.monotonic() - last_check < _PAUSE:
                 return
@@ -159,7 +159,7 @@ class Cluster:
                     f"all Dask workers are lost, and for {_PATIENCE:g} seconds none has come; start some and run again"
                 )
 
-        return check_workers
+        return raise_if_all_workers_are_lost
 
     def prepare(self, function: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
         """Make each worker, and each that joins later, call ``function(*arguments)``."""

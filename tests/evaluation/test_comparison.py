@@ -11,6 +11,7 @@ from scipy.stats import ttest_rel
 
 from filterkit.evaluation.comparison import (
     adjust_p_values_by_holm,
+    choose_pairs_to_test,
     compute_corrected_t_test,
     compute_critical_difference,
     compute_friedman_p,
@@ -18,7 +19,6 @@ from filterkit.evaluation.comparison import (
     find_best_pair_of_methods,
     find_methods_near_best,
     group_methods_with_close_ranks,
-    list_pairs_to_test,
     rank_methods_on_each_task,
 )
 
@@ -152,6 +152,6 @@ def test_the_paired_t_test_of_equal_or_few_differences():
 
 
 def test_of_more_than_four_methods_only_pairs_with_the_first_are_tested():
-    assert list_pairs_to_test(1) == []
-    assert list_pairs_to_test(4) == list(combinations(range(4), 2))
-    assert list_pairs_to_test(5) == [(0, 1), (0, 2), (0, 3), (0, 4)]
+    assert choose_pairs_to_test(1) == []
+    assert choose_pairs_to_test(4) == list(combinations(range(4), 2))
+    assert choose_pairs_to_test(5) == [(0, 1), (0, 2), (0, 3), (0, 4)]

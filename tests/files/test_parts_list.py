@@ -7,7 +7,7 @@ import pytest
 
 from filterkit import FilterkitError
 from filterkit.files.part_names import parse_part_names
-from filterkit.files.parts_list import PartEntry, ResumableParts
+from filterkit.files.parts_list import ResumableParts, WrittenPartEntry
 
 WORK = {"version": "1", "command": "in.arff l2"}
 
@@ -22,7 +22,7 @@ def add(parts, folder, number, text):
     path = os.path.join(folder, str(number))
     with open(path, "w") as file:
         file.write(text)
-    parts.add_part(number, path, PartEntry(len(text), len(text), (number,)))
+    parts.add_part(number, path, WrittenPartEntry(len(text), len(text), (number,)))
 
 
 def begun(names, texts):
@@ -46,7 +46,7 @@ def test_the_list_appears_when_all_parts_are_there(names, tmp_path):
     assert about["parts"][1] == {"name": "part-00001.arff", "rows": 4, "bytes": 4, "labels": [1]}
     again = ResumableParts(names)
     again.check_same_work(WORK)
-    assert again.is_complete and again.done == {0: 3, 1: 4} and again.entries[1] == PartEntry(4, 4, (1,))
+    assert again.is_complete and again.done == {0: 3, 1: 4} and again.entries[1] == WrittenPartEntry(4, 4, (1,))
 
 
 def test_the_journal_says_what_is_there(names, tmp_path):

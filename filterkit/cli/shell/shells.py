@@ -97,9 +97,7 @@ def _format_completions_for_bash(line: str) -> Iterator[str]:
     at = parse_shell_line(line, os.environ.get("COMP_WORDBREAKS", ""))
     found = _find_completions_quietly(at.words[1:], at.begun)
     for word in found.words:
-        yield _add_blank_or_closing_quote(
-            quote_for_bash(word.text[at.n_fixed :], at.open_quote), at.open_quote, word.is_open
-        )
+        yield _end_word_for_bash(quote_for_bash(word.text[at.n_fixed :], at.open_quote), at.open_quote, word.is_open)
     if found.is_file:
         start = re.match(r"--[a-z-]+=", at.begun)
         before = "" if start is None else start[0]
@@ -107,10 +105,10 @@ def _format_completions_for_bash(line: str) -> Iterator[str]:
             text = (before + path)[at.n_fixed :]
             home = "~" if text.startswith("~/") and not at.open_quote else ""
             rest = home + quote_for_bash(text.removeprefix(home), at.open_quote)
-            yield _add_blank_or_closing_quote(rest, at.open_quote, path.endswith("/"))
+            yield _end_word_for_bash(rest, at.open_quote, path.endswith("/"))
 
 
-def _add_blank_or_closing_quote(text: str, open_quote: str, is_open: bool) -> str:
+def _end_word_for_bash(text: str, open_quote: str, is_open: bool) -> str:
     """Return a word followed by a blank, unless it is open or in quotes.
 
     `open_quote` is the quote that the word is in, or "". bash adds the closing quote, except to a word that ends in

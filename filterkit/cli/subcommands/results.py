@@ -15,7 +15,7 @@ from filterkit.cli.declared import BEFORE, declare_command_option, format_option
 from filterkit.cli.options import JsonOptions
 from filterkit.cli.shell.printing import format_table_lines, print_document
 from filterkit.errors import UsageError, quoted
-from filterkit.evaluation.comparison import list_pairs_to_test
+from filterkit.evaluation.comparison import choose_pairs_to_test
 from filterkit.evaluation.measure_names import IN_UNITS, MEANINGS, MEASURES
 from filterkit.evaluation.measures import check_measure, compute_error_measures
 from filterkit.evaluation.plots import FIGURES
@@ -296,7 +296,7 @@ def _compute_differences_between_chains(results: Results, measures: list[str]) -
 def _format_differences(results: Results, measures: list[str], found: list[dict[str, Any]]) -> Iterator[str]:
     """Yield a title with the test and its limits, and a table of `_compute_differences_between_chains`."""
     chains, (count, units) = len(results.chains), results.compared_count_and_unit
-    pairs = list_pairs_to_test(chains)
+    pairs = choose_pairs_to_test(chains)
     test = "Wilcoxon's signed-rank test" if results.has_several_tasks else "the corrected resampled t-test"
     against = "; each chain against the first" if len(pairs) < chains * (chains - 1) // 2 else ""
     adjusted = f"; p adjusted for {len(pairs)} comparisons (Holm)" if len(pairs) > 1 else ""
