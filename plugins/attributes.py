@@ -166,8 +166,9 @@ class SetClass(Stage):
             raise FilterkitError(str(error).replace("--class", "").strip(" :")) from None
         target = None if position is None else schema.attributes[position]
         if target is not None and target.kind not in ("nominal", "numeric"):
-            name = target.name
-            raise FilterkitError(f"'{name}' is a {target.kind} attribute; make it nominal: nominal --only '{name}'")
+            name = quoted(target.name)
+            hint = "name another" if target.kind == "relational" else f"make it nominal: nominal --only {name}"
+            raise FilterkitError(f"a class is nominal or numeric, and {name} is {target.kind}; {hint}")
         positive = schema.positive if position == schema.class_index else None
         return Edit(schema).build(class_index=position, positive=positive)
 

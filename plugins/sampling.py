@@ -141,7 +141,9 @@ class KeepFold(TrainingStage):
         number, _, folds = self.fold.partition("/")
         whole = number.isdecimal() and folds.isdecimal() and len(self.fold) <= _LONGEST_FOLD
         if not (whole and 1 <= int(number) <= int(folds) and int(folds) > 1):
-            raise UsageError(f"{self.name}: --fold must be as 3/10, the third of 10 folds, not {quoted(self.fold)}")
+            raise UsageError(
+                f"{self.name}: --fold must be like 3/10, the third of 10 folds (of at least 2), not {quoted(self.fold)}"
+            )
         self._number, self._folds = int(number) - 1, int(folds)
 
     def arrange(self, rows: Rows) -> Iterator[Batch]:

@@ -59,7 +59,7 @@ class FolderTable(Table):
         if skipped:
             text = f"{opening.name}: {quoted(skipped[0])} is not read"
             text += f", nor {len(skipped) - 1} more" if skipped[1:] else ""
-            warnings.warn(ConversionWarning(f"{text}: a text is a file in the folder of its class"), stacklevel=2)
+            warnings.warn(ConversionWarning(f"{text}; put each text into the folder of its class"), stacklevel=2)
         attributes = [Attribute("text", "string"), Attribute("class", "nominal", labels)]
         if form.filename:
             attributes.insert(1, Attribute("filename", "string"))

@@ -96,7 +96,7 @@ def check_destinations(
             continue
         file = _find_device_and_inode(destination.path, sys.stdout)
         if file is not None and file in data and file not in kept and destination.path == "-":
-            raise UsageError("standard output goes into the input, which would be lost; name it with -o instead")
+            raise UsageError("standard output goes into the input; write that file with -o instead")
         read = kept if destination.may_replace_input else data | kept
         if file is not None and file in read:
             raise UsageError(f"{destination.option} would overwrite {read[file]}; name another output")

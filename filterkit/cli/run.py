@@ -89,8 +89,9 @@ def run_chain(path: str, words: list[str], options: RunOptions, known: Registry)
 def write_output_and_describe_size(
     job: Job, opened: OpenTransfer, fitted: FittedChain, training: Rows | None, in_parts: Mapping[str, OutputParts]
 ) -> str:
-    """Write the output of a transfer, and return a text for ``--verbose``, such as ``x.arff: 150 rows``.
+    """Write the output of a transfer, and return a text for ``--verbose``.
 
+    It is such as ``x.arff: 150 rows``, with the name of the input, or, for training rows ``150 rows, 4 features to 3``.
     If the chain ends in a learner, also print how well it predicts the rows of a ``--test`` or, with ``--predictions``
     or ``--errors``, of any transfer. `training` are the training rows as `fitted` transformed them, None with
     ``--load``. `in_parts` are the outputs that are written in parts, by path.

@@ -329,9 +329,9 @@ def score_columns_by_all_classes(thresholds: Thresholds, metric: Metric) -> np.n
 
 
 def _sum_term_over_classes(thresholds: Thresholds, term: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> np.ndarray:
-    """Add up `term`, that of `ClassSums`, over all classes with rows: float64 (tests + 1,).
+    """Return the sum of `ClassSums.term` over all classes that have rows, for each test: float64 (tests + 1,).
 
-    There is a sum for each test and, last, one for a feature that no row has.
+    The last sum is that of a test that selects no row.
     """
     cells, own, totals = thresholds.cells, thresholds.class_cells, thresholds.table.totals
     totals_of = totals[own.code]

@@ -117,7 +117,7 @@ def _parse_older_cost_matrix(path: str, rows: list[tuple[int, list[float]]], n_c
         true, predicted, cost = row if len(row) == 3 else (-1.0, -1.0, 0.0)
         if not {true, predicted} <= set(range(n_classes)) or true == predicted or cost <= 0:
             raise RowError(
-                f"expected two different classes, numbered from 0 to {n_classes - 1}, and a cost above 0",
+                f"expected TRUE PREDICTED COST: two different classes from 0 to {n_classes - 1}, and a cost above 0",
                 source=path,
                 line=number,
             )

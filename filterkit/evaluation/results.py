@@ -234,7 +234,7 @@ class Results:
         return bool(((split >= 0) & (split != largest)).any())
 
     def list_warning_messages(self) -> list[str]:
-        """List a warning for each chain with `Result.warnings`, and for chains that predict the same for all rows."""
+        """List a warning for each chain with `Result.warnings`, and for each group of chains with equal predictions."""
         found, by_predictions = [], dict[frozenset[Any], list[str]]()
         for chain in self.chains:
             rows = [row for row in self.rows if row.chain == chain and not row.choice]

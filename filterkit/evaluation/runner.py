@@ -360,7 +360,7 @@ class Evaluator:
                         "make it nominal in a run of its own: "
                         f"filterkit -o NEW.arff FILE {format_chain_that_makes_class(quoted(task))}"
                         if is_numeric
-                        else "change the class in a run of its own"
+                        else "leave out stages that change the class, and change it before evaluate"
                     )
                     raise FilterkitError(
                         f"{prefix}, chain {quoted(name)}: it predicts {other}, but the class is {kind}; {first}"

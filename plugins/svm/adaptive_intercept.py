@@ -73,11 +73,11 @@ class AiSvm(Learner):
     def _fit_with_adapted_cost(
         self, solver: SvmSolver, training: Training, positive: Bools, default_cost: float
     ) -> tuple[Floats, float, float]:
-        """Fit SVMs with multiples of `default_cost` as C until the training recall is large enough (Algorithm 1).
+        """Fit SVMs with C = 1, 2, … times `default_cost`, until training recall is at least ``--high`` (Algorithm 1).
 
-        C is at most ``--steps`` times `default_cost`. Return the coefficients of the last SVM, float64 (features, 1),
-        its intercept, and its C. If its recall is 1 and it is not the first, return those of the SVM before. The recall
-        is that of the rarer class: of the rows that `positive`, bool (rows,), flags, or of the others.
+        Stop at ``--steps`` times. Return the coefficients, float64 (features, 1), the intercept and C of the last SVM;
+        or of the one before, if there is one and the recall of the last is 1. The recall is that of the rarer side: the
+        rows where `positive`, bool (rows,), is True, or the other rows.
         """
         X, weights = training.X, training.row_weights
         target = positive if 2 * weights[positive].sum() <= weights.sum() else ~positive

@@ -120,7 +120,7 @@ def test_standard_output_into_the_input_is_refused(mode, name):
     with open("in.arff", mode) as out, open("in.arff") as given:
         done = run(f"{name} l2", capture_output=False, stdin=given, stdout=out, stderr=subprocess.PIPE)
     assert done.returncode == 2
-    assert done.stderr.startswith("filterkit: standard output goes into the input, which would be lost")
+    assert done.stderr.startswith("filterkit: standard output goes into the input; write that file with -o")
 
 
 def test_standard_output_into_another_output_is_refused():

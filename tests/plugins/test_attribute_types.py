@@ -97,7 +97,7 @@ def test_numbers_outside_the_range_of_dates_are_missing_or_an_error():
         ("numeric --only c", "attribute 'c': the label 'hi' is not a number; --codes"),
         ("numeric --only s", "row 1: attribute 's': 'b' is not a number; --invalid missing"),
         ("date --only s --format yyyy", "row 1: attribute 's': 'b' is not a date of the form yyyy; --invalid missing"),
-        ("class s", "class: 's' is a string attribute; make it nominal: nominal --only 's'"),
+        ("class s", "class: a class is nominal or numeric, and 's' is string; make it nominal: nominal --only 's'"),
         ("class y bns", r"'y' is numeric; .*if its numbers stand for classes, .*: nominal --only 'y'"),
         ("class y svm", r"'y' is numeric; .*if its numbers stand for classes, .*: nominal --only 'y'"),
     ],

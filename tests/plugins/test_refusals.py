@@ -60,7 +60,7 @@ from filterkit import StageError, UsageError
             for value in ("1/0", "1e999999999", "1/1e999999999", f"1/{'9' * 5000}")
         ),
         (f"split --fold 1/{'9' * 5000}", "--fold must be"),
-        ("split --fold 0/3", "--fold must be as 3/10, the third of 10 folds, not '0/3'"),
+        ("split --fold 0/3", "--fold must be like 3/10, the third of 10 folds"),
         (
             "sample --rows 100000000000000000000 --replace",
             "--rows must be at most 2,147,483,647, not 100000000000000000000",

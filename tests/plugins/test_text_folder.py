@@ -32,10 +32,10 @@ def test_a_folder_is_a_class_and_a_file_a_row(folder):
 
 def test_a_warning_names_what_is_not_read(folder):
     (folder / "read me.txt").write_text("not a text of a class")
-    with pytest.warns(filterkit.ConversionWarning, match="'read me.txt' is not read: a text is a file in the folder"):
+    with pytest.warns(filterkit.ConversionWarning, match="'read me.txt' is not read; put each text into the folder"):
         assert len(filterkit.read(folder)) == 3
     (folder / "art" / "deep").mkdir()
-    with pytest.warns(filterkit.ConversionWarning, match="'read me.txt' is not read, nor 1 more: a text"):
+    with pytest.warns(filterkit.ConversionWarning, match="'read me.txt' is not read, nor 1 more; put each text"):
         filterkit.read(folder)
 
 
