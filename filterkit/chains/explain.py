@@ -71,6 +71,7 @@ def explain_fitting(stages: Sequence[Stage], incoming: Schema) -> FittingExplana
             ):
                 schema = None
             elif not isinstance(stage, TrainingStage):
+                # What it does to types depends on the rows, and a later stage may go by them.
                 types_known &= type(stage).output_attributes is ColumnStage.output_attributes
             if schema is not None:
                 most = schema.width

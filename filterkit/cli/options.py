@@ -213,6 +213,11 @@ class RunOptions(InputOptions, FitOptions, JsonOptions):
         """Whether predictions are written instead of rows: ``--predictions`` or ``--errors``."""
         return self.predictions or self.errors
 
+    @property
+    def predictions_flag(self) -> str:
+        """The option by which predictions are written instead of rows, for messages."""
+        return "--errors" if self.errors else "--predictions"
+
 
 def open_engine(known: Registry, options: WorkOptions) -> Engine:
     """Make the engine that ``--engine`` and ``--jobs`` choose; its workers show warnings as filterkit does.

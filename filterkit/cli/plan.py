@@ -176,8 +176,8 @@ def check_and_open_job(job: Job, opened: ExitStack) -> Plan:
         from filterkit.stages.learner import Learner
 
         if not any(isinstance(stage, Learner) for stage in stages[-1:]):
-            flag = "--errors" if options.errors else "--predictions"
-            raise UsageError(f"{flag} needs a chain that ends in a stage that predicts the class or labels, as svm")
+            what = "a chain that ends in a stage that predicts the class or labels, such as svm"
+            raise UsageError(f"{options.predictions_flag} needs {what}")
     for each in job.transfers[len(transfers) :]:
         is_main = each.option == "-o"
         reader = open_input(each.source, options, job.formats, rejects, job.part_size, incoming, is_main)
@@ -254,7 +254,7 @@ def _check_predictions_option(job: Job) -> None:
     Each contradicts ``--sparse``, a ``*`` in the name of an output and, without ``--load``, ``-o``.
     """
     options = job.options
-    flag = "--errors" if options.errors else "--predictions"
+    flag = options.predictions_flag
     if options.load is None and not options.test:
         raise UsageError(f"{flag} needs rows that the chain is not fitted on; name them: --test FILE -")
     if options.load is None and options.output != "-":

@@ -214,12 +214,10 @@ def string_offsets(array: Any) -> np.ndarray:
     The result is int32 (n + 1,), or int64 for ``large_string``, and shares the memory of the array. Of an array of
     ``list``, the offsets are those of the lists in the array of their elements.
     """
-    is_large = array.type == pa.large_string()
-    if not len(array):  # it may have no buffer
-        return np.zeros(1, np.int64 if is_large else np.int32)
-    kind = pa.int64() if is_large else pa.int32()
-    buffers = [None, array.buffers()[1]]
-    return view_numbers(pa.Array.from_buffers(kind, len(array) + 1, buffers, offset=array.offset))
+    dtype = np.int64 if array.type == pa.large_string() else np.int32
+    if not len(array):  # it may have no buffers
+        return np.zeros(1, dtype)
+    return np.frombuffer(array.buffers()[1], dtype)[array.offset :][: len(array) + 1]
 
 
 def join_chunks(column: Any) -> Any:
