@@ -284,7 +284,7 @@ def test_many_values_of_a_target_fit_into_y():
     [
         ([2, 1, 0, 3, 4], "t=c t=b t=a p u=yes", "once"),
         ([0, 1, 2, 3], "t=a t=b t=c p", "once"),
-        ([0, 1, 2, 3, 5], "t=a t=b t=c p u=yes", "a class or label that the schema does"),
+        ([0, 1, 2, 3, 5], "t=a t=b t=c p u=yes", "a class or label that the schema does not have"),
     ],
 )
 def test_a_damaged_model_of_targets_is_refused(codes, names, match, tmp_path):

@@ -80,7 +80,11 @@ SQUARE = "3 3\n0 1 1\n1 0 1\n1 1 0\n"
         ("3 2\n0 1\n1 0\n1 1\n", IRIS, ":1: the costs are a matrix of 3 times 2, but 'class' has 3 values"),
         ("3 3\n0 1 5 9\n2 0 1\n10 1 0\n", IRIS, ":2: found 4 costs; expected one for each of 3 classes"),
         ("3 3\n0 1 5\n2 0 1\n", IRIS, ": found 2 rows of costs; expected one for each of 3 classes"),
-        ("0 1 5\n1 1 2\n", IRIS, ":2: expected TRUE PREDICTED COST: two different classes from 0 to 2, and"),
+        (
+            "0 1 5\n1 1 2\n",
+            IRIS,
+            ":2: expected TRUE PREDICTED COST: two different classes from 0 to 2, and a cost above 0",
+        ),
         ("0 3 5\n", IRIS, ":1: expected TRUE PREDICTED COST"),
         ("0 1 -5\n", IRIS, ":1: expected TRUE PREDICTED COST"),
         ("0 1 5 2\n", IRIS, ":1: expected TRUE PREDICTED COST"),

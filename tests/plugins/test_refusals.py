@@ -60,7 +60,7 @@ from filterkit import StageError, UsageError
             for value in ("1/0", "1e999999999", "1/1e999999999", f"1/{'9' * 5000}")
         ),
         (f"split --fold 1/{'9' * 5000}", "--fold must be"),
-        ("split --fold 0/3", "--fold must be like 3/10, the third of 10 folds"),
+        ("split --fold 0/3", r"--fold must be like 3/10, the third of 10 folds \(of at least 2\), not '0/3'"),
         (
             "sample --rows 100000000000000000000 --replace",
             "--rows must be at most 2,147,483,647, not 100000000000000000000",

@@ -338,7 +338,8 @@ BROKEN = [
     ),
     (
         row_stage(lambda batch: batch if batch.y is None else batch.replace(X=batch.X + batch.y[:, None])),
-        "check_column_order_and_class_are_unused: broken gives other values when the class is not known: only fit may",
+        "check_column_order_and_class_are_unused: broken gives other values when the class is not known: "
+        "only fit may use",
     ),
     (fitted_stage(mean, centre), "check_missing_values_do_not_spread: broken: one missing value among the training r"),
     (TAKES_ROOTS, "check_numbers_stay_numbers: broken makes nan of -0.5 for 'b': give a number, refuse such values"),
@@ -352,11 +353,13 @@ BROKEN = [
     ),
     (
         row_stage(lambda batch: {}[batch.schema.width]),
-        r"check_refusal_is_one_line_stage_error: broken .* KeyError: 3 \(test_checks\.py, line \d+\); if the rows",
+        r"check_refusal_is_one_line_stage_error: broken fails with KeyError: 3 \(test_checks\.py, line \d+\); "
+        "if the rows",
     ),
     (
         row_stage(lambda batch: batch.replace(X=batch.Y)),
-        r"check_refusal_is_one_line_stage_error: .* AttributeError: .* 'Y' \(.*\); this is a mistake in its code",
+        r"check_refusal_is_one_line_stage_error: broken fails with AttributeError: .* 'Y' \(.*\); "
+        "this is a mistake in its code",
     ),
     (
         row_stage(lambda batch: batch.replace(X=batch.X + [0][len(batch) == 1])),
@@ -366,13 +369,15 @@ BROKEN = [
     ),
     (
         fitted_stage(lambda rows: next(filterkit.plugin.equal_blocks(rows, None)), lambda state: unchanged),
-        r"check_refusal_is_one_line_stage_error: broken fails with TypeError: .*; call it, .* for batch in rows\(\)",
+        r"check_refusal_is_one_line_stage_error: broken fails with TypeError: .*; "
+        r"call it, as in: for batch in rows\(\)",
     ),
     (
         column_stage(
             unchanged_values, lambda summary: {"middle": quantiles(summary, [0.5])[:, 0]}, learns_from=Summary
         ),
-        r"check_refusal_is_one_line_stage_error: broken fails .*; learns_from = Summary .*, which has other methods",
+        "check_refusal_is_one_line_stage_error: broken fails .*; learns_from = Summary gives a Summary, "
+        "which has other methods",
     ),
     (
         column_stage(
@@ -402,7 +407,8 @@ BROKEN = [
     ),
     (
         column_stage(unchanged_values, most_colums=lambda self, width: width),
-        r"check_stage_method_names_and_arguments: broken: .* not use Broken\.most_colums; did you mean most_columns\?",
+        r"check_stage_method_names_and_arguments: broken: filterkit does not use Broken\.most_colums; "
+        r"did you mean most_columns\?",
     ),
     (
         stage(ColumnStage, fit_columns=lambda self, table: {}, apply=lambda self, values, columns: values),
@@ -414,7 +420,8 @@ BROKEN = [
     ),
     (
         row_stage(unchanged, size=option(1.0, "How much."), __post_init__=grow),
-        "check_stage_can_be_remade_from_options: broken: its options, given once more, make another stage: keep",
+        "check_stage_can_be_remade_from_options: broken: its options, given once more, make another stage: "
+        "keep options as they were",
     ),
     (
         row_stage(unchanged, by=option("X", "By what."), __post_init__=shout),
